@@ -217,10 +217,10 @@ impl VectorStore for PgVectors {
             let (scope, table, what) = input;
             Box::pin(write::delete(connection, scope, table, what))
         });
-        match delete.await? {
-            Some(shrunk) if shrunk.is_below(self.exact_below) => self.indexes.discard(shrunk.owner).await,
-            _ => Ok(()),
+        if let Some(shrunk) = delete.await?.filter(|shrunk| shrunk.is_below(self.exact_below)) {
+            self.indexes.tidy(shrunk.owner).await;
         }
+        Ok(())
     }
 
     async fn clear(&self, scope: &Scope) -> Result<()> {

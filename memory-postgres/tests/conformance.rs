@@ -81,6 +81,9 @@ fn main() -> ExitCode {
         .test("many::of_earlier_versions", |servers| async move {
             many::of_earlier_versions(search(&servers).await?, support::ordinary(&servers.url("postgres")?)).await
         })
+        .test("many::while_another_is_built", |servers| async move {
+            many::while_another_is_built(search(&servers).await?, support::ordinary(&servers.url("postgres")?)).await
+        })
         .test("notes::of_earlier_versions", |servers| async move {
             let url = support::ordinary(&servers.url("postgres")?);
             notes::of_earlier_versions(search(&servers).await?, url).await

@@ -36,7 +36,7 @@ pub(super) async fn erase(
     });
     let (mut removed, shrunk) = begin.await?;
     if let Some(shrunk) = shrunk.filter(|shrunk| shrunk.is_below(exact_below)) {
-        indexes.discard(shrunk.owner).await?;
+        indexes.tidy(shrunk.owner).await;
     }
     removed += delete_buried(database, table, indexes, scope).await?;
     let left = database.run(Call::transaction(ERASE).long(), input(), |connection, (scope, table, below)| {
@@ -68,7 +68,8 @@ async fn delete_buried(database: &Postgres, table: &Arc<Table>, indexes: &OwnInd
         });
         let Some(done) = step.await? else { return Ok(removed) };
         removed += done.items;
-        if discarded != Some(done.owner) {
+        // Behind the rows: an index that cannot be dropped now keeps none of them.
+        if done.is_last && discarded != Some(done.owner) {
             indexes.discard(done.owner).await?;
             discarded = Some(done.owner);
         }
@@ -120,6 +121,8 @@ struct Done {
     items: u64,
     /// The number that they had.
     owner: i64,
+    /// Whether no piece was left.
+    is_last: bool,
 }
 
 /// Deletes some buried pieces, and forgets the number `discarded` when there are no more; none if nothing was buried.
@@ -136,10 +139,11 @@ async fn step(
     let delete = sql.build_query_as().bind(scope.key()).bind(owner).bind(STEP);
     let pieces: Vec<(Vec<u8>, i64)> = delete.fetch_all(&mut *connection).await.doing(ERASE)?;
     let items = pieces.iter().filter(|(_, piece)| *piece == 0).count() as u64;
-    if whole(pieces.len() as u64) < STEP && discarded == Some(owner) {
+    let is_last = whole(pieces.len() as u64) < STEP;
+    if is_last && discarded == Some(owner) {
         forget(connection, scope, owner, &[rows]).await?;
     }
-    Ok(Some(Done { items, owner }))
+    Ok(Some(Done { items, owner, is_last }))
 }
 
 async fn left(connection: &mut PgConnection, scope: &Scope, table: &Table, below: Epoch) -> Attempt<u64> {

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use memory_core::time::Stopwatch;
 use memory_core::{Error, Result, Scope};
 use sqlx::postgres::PgConnection;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use tokio::sync::Semaphore;
 use super::asked::{Asked, Built};
 use super::table::Table;
 use crate::client::Postgres;
-use crate::error::{Attempt, BACKEND, Doing};
+use crate::error::{Attempt, BACKEND, Doing, late};
 use crate::statement::fill;
 
 /// How many owners of a space have an index of their own at most.
@@ -23,6 +24,8 @@ const DOING: &str = "build an index of vectors";
 const DROP: &str = "drop an index of vectors";
 /// How long to wait before asking for the lock again.
 const PAUSE: Duration = Duration::from_millis(50);
+/// How long a drop waits for that lock: a build of another owner's index may hold it for an hour.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// An owner with more vectors than a search compares.
 #[derive(Clone, Debug)]
@@ -41,12 +44,14 @@ pub(super) struct OwnIndexes {
     asked: Arc<Mutex<Asked>>,
     /// One build at a time, each on a connection of its own.
     turn: Arc<Semaphore>,
+    /// The same for drops, which wait less long.
+    drops: Arc<Semaphore>,
 }
 
 impl OwnIndexes {
     pub(super) fn new(database: &Postgres, table: &Arc<Table>) -> Self {
-        let turn = Arc::new(Semaphore::new(1));
-        Self { database: database.clone(), table: Arc::clone(table), asked: Arc::default(), turn }
+        let (turn, drops) = (Arc::new(Semaphore::new(1)), Arc::new(Semaphore::new(1)));
+        Self { database: database.clone(), table: Arc::clone(table), asked: Arc::default(), turn, drops }
     }
 
     /// Builds the owner's index in a task of its own, unless this process has tried lately.
@@ -84,11 +89,27 @@ impl OwnIndexes {
 
     /// Drops the index of an owner's number, if there is one, because the number is no longer in use or has few vectors. One that
     /// the role does not own is left to the next build of the role that does.
+    ///
+    /// # Errors
+    /// One that can be tried again if indexes of the space are being built.
     pub(super) async fn discard(&self, owner: i64) -> Result<()> {
+        // It ends with the work, which outlives a caller that goes away: repeated calls hold one connection.
+        let turn = Arc::clone(&self.drops).acquire_owned().await;
         let input = Arc::clone(&self.table);
-        let discard =
-            self.database.apart(DROP, input, move |connection, table| Box::pin(discard(connection, table, owner)));
+        let discard = self.database.apart(DROP, input, move |connection, table| {
+            Box::pin(async move {
+                let _turn = turn;
+                discard(connection, table, owner).await
+            })
+        });
         discard.await
+    }
+
+    /// Drops the index of an owner that a deletion left with few vectors. The deletion is done, so a failure is only logged.
+    pub(super) async fn tidy(&self, owner: i64) {
+        if let Err(error) = self.discard(owner).await {
+            tracing::warn!(%error, "the index of an owner with few vectors stays");
+        }
     }
 
     fn asked(&self) -> MutexGuard<'_, Asked> {
@@ -99,7 +120,7 @@ impl OwnIndexes {
 /// Builds the index without blocking writers or readers. Only one of several processes builds it.
 async fn build(connection: &mut PgConnection, table: &Table, large: &Large) -> Attempt<Built> {
     let name = table.index_of(large.id);
-    take_turn(connection, table).await?;
+    take_turn(connection, table, Duration::MAX).await?;
     let Some(rows) = rows(connection, large).await? else { return Ok(Built::Unneeded) };
     let mut others = standing(connection, table).await?;
     let is_there = others.iter().any(|(other, _)| *other == name);
@@ -156,12 +177,16 @@ async fn create(connection: &mut PgConnection, table: &Table, name: &str, owner:
 ///
 /// It polls for the lock. A statement that waits for it would hold a snapshot, and a concurrent build waits for all snapshots,
 /// which is a deadlock.
-async fn take_turn(connection: &mut PgConnection, table: &Table) -> Attempt<()> {
+async fn take_turn(connection: &mut PgConnection, table: &Table, patience: Duration) -> Attempt<()> {
+    let since = Stopwatch::start();
     let lock = "SELECT pg_try_advisory_lock(hashtextextended(current_schema() || '.' || $1, 0))";
     loop {
         let taken = sqlx::query_scalar(lock).bind(&table.table).fetch_one(&mut *connection);
         if taken.await.doing(DOING)? {
             return Ok(());
+        }
+        if since.elapsed() >= patience {
+            return Err(late(DROP).into());
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -205,7 +230,7 @@ async fn discard(connection: &mut PgConnection, table: &Table, owner: i64) -> At
     if !is_there {
         return Ok(());
     }
-    take_turn(connection, table).await?;
+    take_turn(connection, table, PATIENCE).await?;
     match drop_index(connection, &name).await {
         Err(failure) if is_refused(&failure.error) => leave(connection, &name).await,
         dropped => dropped,

@@ -1,15 +1,18 @@
 //! More large owners than have an index of their own.
 
+use std::time::Duration;
+
 use memory_core::reference::MemVectors;
 use memory_core::store::Store as _;
 use memory_core::store::text::{Deletion, Visibility};
 use memory_core::store::vectors::VectorStore as _;
 use memory_core::store::vectors::{VectorEntry, VectorQuery};
+use memory_core::time::Stopwatch;
 use memory_core::vector::EmbeddingSpace;
 use memory_core::{Epoch, Filter, ItemId, MessageId, Scope, Unit, Version};
 use memory_postgres::{PgVectors, Postgres};
 use memory_testkit::generate::{self, Random};
-use memory_testkit::{Failure, Scene, check, equal};
+use memory_testkit::{Failure, SLACK, Scene, check, equal, fails};
 use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
 
@@ -142,4 +145,28 @@ pub(crate) async fn of_earlier_versions(database: Postgres, url: String) -> Scen
     equal(pair.indexes(&mut connection).await?, MOST)?;
     pair.search(&ada).await?;
     connection.close().await.map_err(|error| failed(&error))
+}
+
+/// While another owner's index is built, vectors go, and the error says that the index is left to a later try.
+pub(crate) async fn while_another_is_built(database: Postgres, url: String) -> Scene {
+    let mut pair = Pair::open(&database).await?;
+    let table = format!("search.vector_{}", pair.tested.space().fingerprint());
+    let mut building = PgConnection::connect(&url).await.map_err(|error| failed(&error))?;
+    let ada = pair.scope(0)?;
+    let items = pair.put(&ada, LARGE).await?;
+    check!(pair.tested.build_index(&ada).await?, "an owner has no index");
+    let hold = sqlx::query("SELECT pg_advisory_lock(hashtextextended($1, 0))").bind(&table);
+    hold.execute(&mut building).await.map_err(|error| failed(&error))?;
+    let watch = Stopwatch::start();
+    let (gone, _) = items.split_at(LARGE - SMALL as usize);
+    pair.tested.delete(&ada, &Deletion::Items(gone.to_vec())).await?;
+    equal(pair.tested.scan(&ada, None, LARGE).await?.len(), SMALL as usize)?;
+    fails!(pair.tested.erase(&ada, Epoch(1)).await.map(drop), error if error.is_retryable());
+    check!(watch.elapsed() < Duration::from_secs(10) + SLACK, "they took {:?}", watch.elapsed());
+    equal(pair.tested.scan(&ada, None, LARGE).await?.len(), 0)?;
+    let release = sqlx::query("SELECT pg_advisory_unlock(hashtextextended($1, 0))").bind(&table);
+    release.execute(&mut building).await.map_err(|error| failed(&error))?;
+    equal(pair.tested.erase(&ada, Epoch(1)).await?.remaining, 0)?;
+    equal(pair.indexes(&mut building).await?, 0)?;
+    building.close().await.map_err(|error| failed(&error))
 }
