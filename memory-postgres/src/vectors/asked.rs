@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use memory_core::Error;
 use memory_core::time::Stopwatch;
 
 /// How long an answer is valid.
@@ -21,7 +22,7 @@ pub(super) enum Built {
 /// The owners whose indexes were asked for, and the vectors needed for one.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// When each was answered; none while a build is running, and forever after a failure of the server.
+    /// When each was answered; none while a build is running, and forever if the role may not build.
     owners: HashMap<i64, Option<Stopwatch>>,
     /// How many vectors an owner lately needed to get an index, and when that was found.
     bar: Option<(i64, Stopwatch)>,
@@ -54,6 +55,13 @@ impl Asked {
             self.bar = Some((bar, Stopwatch::start()));
         }
     }
+
+    /// Remembers that an attempt failed. It is made again later, unless the role may not build.
+    pub(super) fn fail(&mut self, owner: i64, error: &Error) {
+        if !matches!(error, Error::Unsupported { .. }) {
+            self.owners.insert(owner, Some(Stopwatch::start()));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -69,5 +77,20 @@ mod tests {
         assert!(asked.begin(2, 50));
         asked.end(2, Built::Full(100));
         assert!(!asked.begin(3, 99) && asked.begin(4, 100));
+    }
+
+    #[test]
+    fn what_failed_is_asked_for_again_later_unless_it_may_not_be_built() {
+        let mut asked = Asked::default();
+        let passing = [Error::Overloaded, Error::corrupt("postgres", "a page")];
+        for (owner, error) in (1..).zip(passing) {
+            assert!(asked.begin(owner, 50));
+            asked.fail(owner, &error);
+            assert!(!asked.begin(owner, 50), "not at once");
+            assert!(asked.owners[&owner].is_some(), "for ever after {error}");
+        }
+        assert!(asked.begin(9, 50));
+        asked.fail(9, &Error::Unsupported { backend: "postgres", what: "build".to_owned() });
+        assert!(!asked.begin(9, 50) && asked.owners[&9].is_none());
     }
 }

@@ -69,6 +69,7 @@ impl OwnIndexes {
             match indexes.build(&large).await {
                 Ok(built) => indexes.asked().end(large.id, built),
                 Err(error) => {
+                    indexes.asked().fail(large.id, &error);
                     tracing::warn!(%error, "an owner's vectors have no index, and are all compared with each search");
                 }
             }
