@@ -85,8 +85,10 @@ fn main() -> ExitCode {
             many::while_another_is_built(search(&servers).await?, support::ordinary(&servers.url("postgres")?)).await
         })
         .test("notes::of_earlier_versions", |servers| async move {
-            let url = support::ordinary(&servers.url("postgres")?);
-            notes::of_earlier_versions(search(&servers).await?, url).await
+            notes::of_earlier_versions(search(&servers).await?, servers.url("postgres")?).await
+        })
+        .test("notes::retired_beside_writers", |servers| async move {
+            notes::retired_beside_writers(servers.url("postgres")?).await
         })
         .test("roles::indexes_of_another_role", |servers| async move {
             roles::indexes_of_another_role(servers.url("postgres")?).await

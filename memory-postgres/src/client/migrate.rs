@@ -38,6 +38,7 @@ fn migrations() -> Vec<Migration> {
         plain(24, "records by time", include_str!("../../migrations/0024_records_by_time.sql")),
         plain(25, "marks", include_str!("../../migrations/0025_marks.sql")),
         plain(26, "left indexes", include_str!("../../migrations/0026_left_indexes.sql")),
+        plain(27, "retire beside", include_str!("../../migrations/0027_retire_beside.sql")),
     ]
 }
 

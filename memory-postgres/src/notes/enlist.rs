@@ -17,7 +17,7 @@ const ENLIST: &str = "enlist an index";
 /// How many notes one step of retiring deletes at most.
 const STEP: usize = 10_000;
 
-/// How often enlisting tries to begin while others write, and the pause between two tries.
+/// How often enlisting and retiring try to begin while others write, and the pause between two tries.
 const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
@@ -53,20 +53,30 @@ pub(crate) async fn enlist(
 
 /// Makes every later write note itself for `index`.
 async fn begin(server: &Postgres, truth: Truth, index: &IndexName, incarnation: Option<Incarnation>) -> Result<()> {
-    for tried in 1..=TRIES {
+    between_writers(ENLIST, || {
         let input = (index.clone(), incarnation.map(|told| told.0));
-        let begin = server.run(Call::transaction(ENLIST), input, move |connection, (index, told)| {
+        server.run(Call::transaction(ENLIST), input, move |connection, (index, told)| {
             Box::pin(async move {
                 let begin = sqlx::query_scalar("SELECT begin_enlisting($1, $2, $3)").bind(truth.number());
                 begin.bind(index.as_str()).bind(told).fetch_one(connection).await.doing(ENLIST)
             })
-        });
-        if begin.await? {
+        })
+    })
+    .await
+}
+
+/// Tries a step until no writer is in its way. It returns false if it would have to wait, because others would wait behind it.
+async fn between_writers<F>(doing: &'static str, mut step: impl FnMut() -> F) -> Result<()>
+where
+    F: Future<Output = Result<bool>>,
+{
+    for tried in 1..=TRIES {
+        if step().await? {
             return Ok(());
         }
         sleep((PAUSE * tried).min(LONGEST_PAUSE)).await;
     }
-    Err(late(ENLIST))
+    Err(late(doing))
 }
 
 /// Forgets the incarnation of `index`.
@@ -121,13 +131,15 @@ pub(crate) async fn revive(server: &Postgres, truth: Truth, index: &IndexName) -
 /// Drops `index` with its notes.
 pub(crate) async fn retire(server: &Postgres, truth: Truth, index: &IndexName) -> Result<()> {
     let doing = "retire an index";
-    let retired = server.run(Call::transaction(doing).long(), index.clone(), move |connection, index| {
-        Box::pin(async move {
-            let retire = sqlx::query("SELECT retire_index($1, $2)").bind(truth.number()).bind(index.as_str());
-            retire.execute(connection).await.doing(doing).map(|_| ())
+    between_writers(doing, || {
+        server.run(Call::transaction(doing), index.clone(), move |connection, index| {
+            Box::pin(async move {
+                let begin = sqlx::query_scalar("SELECT begin_retiring($1, $2)").bind(truth.number());
+                begin.bind(index.as_str()).fetch_one(connection).await.doing(doing)
+            })
         })
-    });
-    retired.await?;
+    })
+    .await?;
     loop {
         let step = server.run(Call::transaction(doing).rows(STEP), (), move |connection, ()| {
             Box::pin(async move {
