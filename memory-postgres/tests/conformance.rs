@@ -8,6 +8,8 @@ mod large;
 mod many;
 #[path = "cases/notes.rs"]
 mod notes;
+#[path = "cases/restored.rs"]
+mod restored;
 #[path = "cases/roles.rs"]
 mod roles;
 #[path = "cases/segments.rs"]
@@ -90,6 +92,10 @@ fn main() -> ExitCode {
         .test("notes::retired_beside_writers", |servers| async move {
             notes::retired_beside_writers(servers.url("postgres")?).await
         })
+        .test(
+            "restored::without_search",
+            |servers| async move { restored::without_search(servers.url("postgres")?).await },
+        )
         .test("roles::indexes_of_another_role", |servers| async move {
             roles::indexes_of_another_role(servers.url("postgres")?).await
         })
