@@ -29,7 +29,7 @@ const ERASE: &str = "erase a cache";
 /// How long the server keeps an entry beyond its life where another clock decides.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// How many entries one step of an erasure looks at.
+/// About how many entries one step of an erasure looks at.
 const STEP: usize = 1_000;
 
 /// The digits of a time before each value.
@@ -117,13 +117,13 @@ impl Store for RedisCache {
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let (redis, key) = (self.redis.clone(), self.key(scope));
         let work = async move {
-            let (mut removed, mut from) = (0, 0);
+            let (mut removed, mut from) = (0, "0".to_owned());
             loop {
-                let call = Call::new(&script::CACHE_ERASE, key.clone()).arg(padded(below)).number(from).number(STEP);
+                let call = Call::new(&script::CACHE_ERASE, key.clone()).arg(padded(below)).arg(from).number(STEP);
                 let mut step = redis.run(&call, ERASE).await?;
                 removed += step.number()?;
-                from = step.number()?;
-                if step.number()? == 0 {
+                from = step.text()?;
+                if from == "0" {
                     return Ok(Erased { removed, remaining: 0, level: ErasureLevel::Logical });
                 }
             }

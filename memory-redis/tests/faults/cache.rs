@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use memory_core::store::Store as _;
 use memory_core::store::cache::Cache;
 use memory_core::{Epoch, Scope};
 use memory_redis::{Redis, RedisCache, RedisConfig};
@@ -109,6 +110,32 @@ pub(crate) async fn killed(servers: Servers) -> Scene {
     is_over.store(true, Ordering::SeqCst);
     for reader in readers {
         reader.await.map_err(|error| Failure::new(error.to_string()))??;
+    }
+    server.remove().await?;
+    Ok(())
+}
+
+/// The order in which entries expire: some that are kept and deleted meanwhile, those to be erased, and more that are kept.
+const ENTRIES: [(Epoch, std::ops::Range<u32>, u32); 3] =
+    [(Epoch(1), 0..1_000, 1), (Epoch(0), 1_000..1_010, 2), (Epoch(1), 1_010..2_100, 3)];
+
+pub(crate) async fn erased(servers: Servers) -> Scene {
+    let server = servers.own("redis")?.with_setting("appendonly", "no").start().await?;
+    let cache = cache(server.url()).await?;
+    let keys: Vec<String> = (0..1_000).map(|number| number.to_string()).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    for round in 0..3 {
+        let ada = scope(&format!("ada {round}"))?;
+        for (epoch, numbers, hours) in ENTRIES {
+            for number in numbers {
+                cache.put(&ada, epoch, &number.to_string(), b"value", HOUR * hours).await?;
+            }
+        }
+        let (erased, deleted) = tokio::join!(cache.erase(&ada, Epoch(1)), cache.delete(&ada, Epoch(1), &keys));
+        deleted?;
+        let erased = erased?;
+        equal((erased.removed, erased.remaining), (10, 0))?;
+        equal(cache.erase(&ada, Epoch(1)).await?.removed, 0)?;
     }
     server.remove().await?;
     Ok(())

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         .alone("a_cache_that_evicts_gives_misses_only", cache::evicting)
         .alone("a_flushed_cache_gives_misses_only_and_goes_on", cache::flushed)
         .alone("a_cache_that_is_killed_gives_errors_and_misses_only", cache::killed)
+        .alone("a_cache_is_erased_while_other_entries_go", cache::erased)
         .alone("a_killed_cache_before_truth_fails_no_read_and_serves_nothing_stale", cached::killed)
         .alone("a_stopped_cache_before_truth_delays_no_call_for_long_and_serves_nothing_stale", cached::stopped)
         .alone("a_board_of_which_a_part_was_evicted_takes_every_put_and_shows_nothing_expired", board::evicted)
