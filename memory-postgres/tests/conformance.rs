@@ -15,6 +15,8 @@ mod roles;
 #[path = "cases/segments.rs"]
 mod segments;
 mod support;
+#[path = "cases/sweeps.rs"]
+mod sweeps;
 #[path = "cases/views.rs"]
 mod views;
 #[path = "cases/walls.rs"]
@@ -101,6 +103,9 @@ fn main() -> ExitCode {
         })
         .test("segments::histories", |servers| async move {
             segments::histories(search(&servers).await?, servers.url("postgres")?).await
+        })
+        .test("sweeps::beside_an_owner_that_fails", |servers| async move {
+            sweeps::beside_an_owner_that_fails(servers.url("postgres")?).await
         })
         .test("views::s1_8_s3_7_joined_by_sql", |servers| async move {
             let url = support::ordinary(&servers.url("postgres")?);

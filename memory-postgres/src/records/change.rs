@@ -55,7 +55,8 @@ pub(super) async fn delete(server: &Postgres, scope: &Scope, records: &[(RecordI
     loaded(removed.await?.ok_or(Error::Conflict)?)
 }
 
-/// Deletes up to `count` records that have expired at `now`, soonest first.
+/// Deletes up to `count` records that have expired at `now`, soonest first. An owner for whom that fails is in nobody's way: the first
+/// error is returned behind the last owner.
 ///
 /// The deleting statement checks expiry again, so that a record put again meanwhile is not lost.
 pub(crate) async fn sweep(server: &Postgres, now: Timestamp, count: usize) -> Result<u64> {
@@ -70,21 +71,24 @@ pub(crate) async fn sweep(server: &Postgres, now: Timestamp, count: usize) -> Re
     for (scope, record) in due.await? {
         owners.entry(scope).or_default().push(record);
     }
-    let mut removed = 0;
+    let (mut removed, mut failed) = (0, None);
     for (scope, ids) in owners {
-        removed += remove(server, &scope_of(&scope)?, ids, now).await?;
+        match remove(server, &scope, ids, now).await {
+            Ok(count) => removed += count,
+            Err(error) => failed = failed.or(Some(error)),
+        }
     }
-    Ok(removed)
+    failed.map_or(Ok(removed), Err)
 }
 
 /// Deletes those of the records that have expired at `now`.
-async fn remove(server: &Postgres, scope: &Scope, ids: Vec<Uuid>, now: Timestamp) -> Result<u64> {
-    let removed =
-        server.run(Call::statement(DELETE).rows(ids.len()), (scope.clone(), ids), move |connection, (scope, ids)| {
-            Box::pin(async move {
-                let delete = sqlx::query_scalar::<_, i64>("SELECT remove_records($1, $2, $3)").bind(scope.key());
-                delete.bind(ids).bind(now.0).fetch_one(connection).await.doing(DELETE)
-            })
-        });
+async fn remove(server: &Postgres, scope: &str, ids: Vec<Uuid>, now: Timestamp) -> Result<u64> {
+    let (call, doomed) = (Call::statement(DELETE).rows(ids.len()), (scope_of(scope)?, ids));
+    let removed = server.run(call, doomed, move |connection, (scope, ids)| {
+        Box::pin(async move {
+            let delete = sqlx::query_scalar::<_, i64>("SELECT remove_records($1, $2, $3)").bind(scope.key());
+            delete.bind(ids).bind(now.0).fetch_one(connection).await.doing(DELETE)
+        })
+    });
     loaded(removed.await?)
 }
