@@ -55,8 +55,8 @@ pub(super) async fn delete(server: &Postgres, scope: &Scope, records: &[(RecordI
     loaded(removed.await?.ok_or(Error::Conflict)?)
 }
 
-/// Deletes up to `count` records that have expired at `now`, soonest first. An owner for whom that fails is in nobody's way: the first
-/// error is returned behind the last owner.
+/// Deletes up to `count` records that have expired at `now`, soonest first. An owner for whom that fails is in nobody's way: the
+/// first error is returned behind the last owner.
 ///
 /// The deleting statement checks expiry again, so that a record put again meanwhile is not lost.
 pub(crate) async fn sweep(server: &Postgres, now: Timestamp, count: usize) -> Result<u64> {
