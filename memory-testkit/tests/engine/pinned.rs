@@ -4,7 +4,7 @@ use memory_core::engine::{ContextRequest, PartKind};
 use memory_core::window::Oversize;
 use memory_core::{Error, Message, Role};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, session};
 
 #[tokio::test]
 async fn every_instruction_of_the_session_is_in_wherever_it_stands() {
@@ -58,31 +58,18 @@ async fn a_last_turn_that_begins_before_what_was_read_is_over_budget_and_never_a
 }
 
 #[tokio::test]
-async fn a_session_in_which_no_person_speaks_leaves_the_query_alone_and_is_not_read_for_it() {
+async fn a_last_turn_that_cannot_fit_is_an_error_before_it_is_read() {
     let bench = Bench::new().await;
-    let talk = bench.session("ada");
-    let reports = (0..200).map(|n| bench.say(Role::Assistant, &format!("Agent {n} has watered the balcony.")));
-    talk.append(reports.collect()).await.unwrap();
-    for oversize in [Oversize::Error, Oversize::Keep, Oversize::TruncateMiddle] {
+    // It may begin with a person's message, or there may be no person at all.
+    for opening in [Role::User, Role::Assistant] {
+        let talk = bench.owner("ada").session(&session(opening.name()));
+        talk.append(vec![bench.say(opening, "Water the plants.")]).await.unwrap();
+        let reports = (0..800).map(|n| bench.say(Role::Assistant, &format!("Agent {n} has watered the balcony.")));
+        talk.append(reports.collect()).await.unwrap();
         bench.chat.reset();
-        let request = ContextRequest::new("Is all well?", 200).recall(0).oversize(oversize);
-        let context = talk.assemble(&request).await.unwrap();
-        let kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
-        let history = &context.receipt.history;
-        assert_eq!((kinds, history.no_start, history.no_room), (vec![PartKind::Query], 200, 0), "{oversize:?}");
-        assert_eq!(bench.chat.calls("read"), 3, "{oversize:?}");
+        let found = talk.context("", 200).await;
+        assert!(matches!(found, Err(Error::OverBudget { budget: 200, .. })), "{opening:?}: {found:?}");
+        assert_eq!(bench.chat.calls("read"), 2, "{opening:?}");
+        assert!(bench.chat.rows("read") <= 50, "{opening:?}: {} rows", bench.chat.rows("read"));
     }
-}
-
-#[tokio::test]
-async fn a_turn_of_many_pages_is_read_in_a_few() {
-    let bench = Bench::new().await;
-    let talk = bench.session("ada");
-    talk.append(vec![bench.user("Water the plants.")]).await.unwrap();
-    let reports = (0..800).map(|n| bench.say(Role::Assistant, &format!("Agent {n} has watered the balcony.")));
-    talk.append(reports.collect()).await.unwrap();
-    bench.chat.reset();
-    let request = ContextRequest::new("", 200).oversize(Oversize::Keep);
-    assert_eq!(talk.assemble(&request).await.unwrap().parts.len(), 801);
-    assert!(bench.chat.calls("read") <= 12, "{} reads", bench.chat.calls("read"));
 }

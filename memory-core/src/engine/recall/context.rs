@@ -41,8 +41,11 @@ impl Session {
     ///
     /// The context holds all active instructions, wherever they stand in the session. If they do not fit beside the last
     /// turn, the oldest of those that do not open the session are left out. If the messages under a summary fit, they replace
-    /// it, the newest first: so folding costs a larger budget nothing. How much is read depends on the budget, not on the
-    /// length of the session.
+    /// it, the newest first: so folding costs a larger budget nothing.
+    ///
+    /// How much is read depends on the budget, not on the length of the session, unless the last turn is larger and is to be cut
+    /// or kept. A turn begins with a person's message: if there is none in as much of the session as the budget holds, the last
+    /// turn does not fit, whether or not a person speaks before.
     ///
     /// # Errors
     /// `OverBudget` if instructions, query and the last turn do not fit and the request's policy is to fail, or if a query that was

@@ -30,9 +30,6 @@ impl Session {
             window.find_summary(self.window_page(&page, request).await?, counter);
         }
         for _ in 0..MORE_PAGES + window.parts() {
-            if let Some(page) = window.lost_start(left) {
-                window.find_start(&self.window_page(&page, request).await?);
-            }
             while let Some(older) = window.rest_of_turn(left)? {
                 self.extend(window, older, request, counter).await?;
             }

@@ -58,8 +58,6 @@ pub(crate) struct Window {
     archives: u64,
     /// Before this number the newest summary is to be looked for: what stands there is newer, and no summary.
     lost: Option<Seq>,
-    /// Whether a person speaks before what was read; none if nobody looked.
-    speaks_before: Option<bool>,
     shape: Shape,
 }
 
@@ -129,11 +127,6 @@ impl Window {
     /// Returns whether everything was read that the window may show.
     fn is_whole(&self) -> bool {
         self.is_own_whole && self.past.as_ref().is_none_or(Past::is_whole)
-    }
-
-    /// Returns whether nobody speaks in the window, read or not, so that no message can begin a tail.
-    fn is_silent(&self) -> bool {
-        self.speaks_before == Some(false) && self.ledger.starts().next().is_none()
     }
 
     /// Returns the largest legal part of the window within `budget` tokens. The newest summary goes in if it takes at most half

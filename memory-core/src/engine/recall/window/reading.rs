@@ -6,12 +6,11 @@ use crate::engine::counted::recount;
 use crate::engine::recall::unfold::Under;
 use crate::engine::recall::window::{Shape, Window};
 use crate::error::{Error, Result};
-use crate::filter::{Field, Filter};
 use crate::id::Seq;
-use crate::message::{Link, Role, StoredMessage};
+use crate::message::{Link, StoredMessage};
 use crate::model::TokenCounter;
 use crate::store::chat::{Page, Slice, View};
-use crate::window::{Budget, FitOptions, Ledger, Oversize, speaks};
+use crate::window::{Budget, FitOptions, Ledger, Oversize};
 
 use super::past::Past;
 use super::{Older, is_instruction};
@@ -26,8 +25,6 @@ pub(super) const TAIL: usize = 20_000;
 const LOST: usize = 512;
 /// How many older rows are read in one page, if the first pages leave room.
 const MORE: usize = 64;
-/// How many messages of persons are read to see whether one of them begins a turn.
-const PERSONS: usize = 8;
 /// Instructions are read up to this many times the budget, because another counter may have counted them.
 pub(super) const SLACK: u64 = 8;
 
@@ -90,7 +87,6 @@ impl Window {
             under: None,
             archives,
             lost,
-            speaks_before: None,
             shape,
         }
     }
@@ -127,47 +123,26 @@ impl Window {
         self.older_past(room).filter(|_| self.goes_into_past()).map(|(session, page)| (Some(session), page))
     }
 
-    /// Returns whether the last turn begins before what was read, if a person speaks there. It is then larger than `budget`.
-    fn lacks_start(&self, budget: u64) -> bool {
-        let has_room = self.ledger.tokens_from(0) < budget && self.shape.most_messages.is_none();
-        !self.is_whole() && self.ledger.starts().next().is_none() && !has_room
-    }
-
-    /// Returns the page in which to look for a person before what was read, where the last turn would begin there.
-    pub(crate) fn lost_start(&self, budget: u64) -> Option<Page> {
-        // The past of a branch is of other conversations: it is read on.
-        let is_sought = self.speaks_before.is_none() && self.past.is_none() && self.lacks_start(budget);
-        let persons = Filter::eq(Field::Role, Role::User.name());
-        is_sought.then(|| Page::before(self.first, PERSONS, View::Active).matching(persons))
-    }
-
-    /// Takes what [`Window::lost_start`] found. Where all of it are results, as in Anthropic's dialect, a person may speak before them.
-    pub(crate) fn find_start(&mut self, page: &Slice) {
-        self.speaks_before = Some(page.messages.len() >= PERSONS || page.messages.iter().any(speaks));
-        self.complete &= page.complete;
-    }
-
     /// Returns the page of the next older rows, if the last turn begins before what was read. It is then larger than `budget`.
     ///
     /// # Errors
     /// [`Error::OverBudget`] if such a turn is an error.
     pub(crate) fn rest_of_turn(&self, budget: u64) -> Result<Option<Older>> {
-        if self.is_silent() || !self.lacks_start(budget) {
+        let tokens = self.ledger.tokens_from(0);
+        let has_room = tokens < budget && self.shape.most_messages.is_none();
+        if self.is_whole() || self.ledger.starts().next().is_some() || has_room {
             return Ok(None);
         }
         // Instructions may make room for it.
-        let tokens = self.ledger.tokens_from(0);
         let instructions = self.rows.iter().filter(|row| is_instruction(row)).map(|row| row.tokens);
         let turn = instructions.fold(tokens, u64::saturating_sub);
         if self.shape.oversize == Oversize::Error && turn >= budget {
             return Err(Error::OverBudget { need: tokens.saturating_add(1), budget });
         }
-        // As much again as was read, because the rows are merged anew with each page.
-        let room = self.ledger.tokens().max(budget);
         if !self.is_own_whole {
-            return Ok(Some((None, Page::before(self.first, TAIL, View::Active).within(room))));
+            return Ok(Some((None, Page::before(self.first, TAIL, View::Active).within(budget))));
         }
-        Ok(self.older_past(room).map(|(session, page)| (Some(session), page)))
+        Ok(self.older_past(budget).map(|(session, page)| (Some(session), page)))
     }
 
     /// Puts older rows before those that were read.

@@ -43,8 +43,7 @@ impl Window {
         let own_summary = self.summary.as_ref().is_some_and(|summary| self.is_own(summary));
         let read = read + u64::from(own_summary) + self.archives;
         let all = self.state.active_messages.saturating_add(self.inherited().0);
-        let unread = if self.is_silent() { &mut history.no_start } else { &mut history.no_room };
-        *unread = all.saturating_sub(read);
+        history.no_room = all.saturating_sub(read);
         history.no_room += u64::from(self.summary.as_ref().is_some_and(|row| !has_summary && !makes_way(row)));
         for (index, row) in self.rows.iter().enumerate().filter(|(index, _)| is_shown.get(*index) == Some(&false)) {
             let opens = index < self.ledger.first_start();
@@ -54,7 +53,7 @@ impl Window {
                 // At the edge of what was read, its call is older and did not fit.
                 None if !self.ledger.is_paired(index) && (self.is_whole() || !opens) => &mut history.unpaired,
                 None if index >= self.ledger.finished() => &mut history.unfinished,
-                None if opens && (self.is_whole() || self.is_silent()) => &mut history.no_start,
+                None if self.is_whole() && opens => &mut history.no_start,
                 None => &mut history.no_room,
             };
             *why += 1;
