@@ -73,3 +73,16 @@ async fn a_last_turn_that_cannot_fit_is_an_error_before_it_is_read() {
         assert!(bench.chat.rows("read") <= 50, "{opening:?}: {} rows", bench.chat.rows("read"));
     }
 }
+
+#[tokio::test]
+async fn a_turn_of_many_pages_is_read_in_a_few() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(vec![bench.user("Water the plants.")]).await.unwrap();
+    let reports = (0..800).map(|n| bench.say(Role::Assistant, &format!("Agent {n} has watered the balcony.")));
+    talk.append(reports.collect()).await.unwrap();
+    bench.chat.reset();
+    let request = ContextRequest::new("", 200).oversize(Oversize::Keep);
+    assert_eq!(talk.assemble(&request).await.unwrap().parts.len(), 801);
+    assert!(bench.chat.calls("read") <= 12, "{} reads", bench.chat.calls("read"));
+}

@@ -139,10 +139,12 @@ impl Window {
         if self.shape.oversize == Oversize::Error && turn >= budget {
             return Err(Error::OverBudget { need: tokens.saturating_add(1), budget });
         }
+        // As much again as was read, because the rows are merged anew with each page.
+        let room = self.ledger.tokens().max(budget);
         if !self.is_own_whole {
-            return Ok(Some((None, Page::before(self.first, TAIL, View::Active).within(budget))));
+            return Ok(Some((None, Page::before(self.first, TAIL, View::Active).within(room))));
         }
-        Ok(self.older_past(budget).map(|(session, page)| (Some(session), page)))
+        Ok(self.older_past(room).map(|(session, page)| (Some(session), page)))
     }
 
     /// Puts older rows before those that were read.
