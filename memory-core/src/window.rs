@@ -27,7 +27,7 @@ pub use fold::{FoldPlan, FoldReason};
 pub use keep::must_keep;
 pub(crate) use keep::telling_words;
 pub use ledger::{Cut, Ledger};
-pub(crate) use pairing::{answers_calls, can_unfold, makes_calls, speaks};
+pub(crate) use pairing::{answers_calls, begins_turn, can_unfold, makes_calls, speaks};
 pub(crate) use summary::bounded;
 pub(crate) use summary::sentences;
 pub use summary::{ExtractiveSummarizer, complete_summary, validate_summary};

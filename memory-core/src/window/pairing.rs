@@ -60,9 +60,25 @@ impl<'a> Standing<'a> {
     }
 }
 
-/// Returns whether the row is what a person or the model says: no step before a reply, no summary, and nothing outside the conversation.
+/// Returns whether a person or the model says something in the row, also beside results: it is no step before a reply, no summary, and
+/// nothing outside the conversation.
 pub(crate) fn speaks(row: &StoredMessage) -> bool {
-    matches!(Standing::of(row), Standing::Start | Standing::Reply)
+    match Standing::of(row) {
+        Standing::Start | Standing::Reply => true,
+        Standing::Result(_) => row.message.as_deref().is_some_and(has_words_of_person),
+        _ => false,
+    }
+}
+
+/// Returns whether a turn may begin with the row, because a person speaks in it and no result stands beside.
+pub(crate) fn begins_turn(row: &StoredMessage) -> bool {
+    Standing::of(row) == Standing::Start
+}
+
+/// Returns whether a person's message with results holds words beside them, as Anthropic's dialect allows.
+fn has_words_of_person(message: &Message) -> bool {
+    let is_said = |block: &Block| matches!(block, Block::Text { text, .. } if !text.trim().is_empty());
+    message.role == Role::User && message.blocks.iter().any(is_said)
 }
 
 /// Returns whether something stands aside in a message that can stand before its words: calls and results answer one another, so

@@ -91,6 +91,23 @@ async fn a_query_behind_a_reply_that_answers_its_own_calls_is_a_new_one() {
 }
 
 #[tokio::test]
+async fn a_query_behind_words_beside_a_result_is_a_new_one() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "look", "input": {} });
+    let result = json!({ "type": "tool_result", "tool_use_id": "toolu_1", "content": "Two beds." });
+    let both = read(&bench, "user", &[result, json!({ "type": "text", "text": "and hurry" })]);
+    talk.append(vec![bench.user("continue"), read(&bench, "assistant", &[call]), both]).await.unwrap();
+    // Neither the older words nor those beside the result are what is asked now.
+    for query in ["continue", "and hurry"] {
+        let context = talk.context(query, 1_000).await.unwrap();
+        let told = texts(&context);
+        assert_eq!((context.parts[3].kind, told.len()), (PartKind::Query, 4), "{told:?}");
+        assert_eq!(told[3], query);
+    }
+}
+
+#[tokio::test]
 async fn a_query_that_is_too_large_is_cut_or_kept_where_it_was_appended() {
     let bench = Bench::new().await;
     let talk = bench.session("ada");

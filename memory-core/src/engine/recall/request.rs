@@ -29,8 +29,8 @@ use super::window::Shape;
 #[non_exhaustive]
 pub struct ContextRequest {
     /// What the person says now; empty for none. Recall uses its first 64 KiB ([`crate::Limits::query_bytes`]). It becomes the
-    /// last message, unless the session already ends with it, perhaps followed by calls and results without a reply: then it
-    /// stays where it is.
+    /// last message, unless the session already ends with it, perhaps followed by calls and results without a reply and without
+    /// words of a person beside them: then it stays where it is.
     pub query: String,
     /// How many tokens the context may have.
     pub budget: Budget,

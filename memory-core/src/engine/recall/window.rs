@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::id::{MessageId, Seq, SessionId};
-use crate::message::{Link, Message, Role, StoredMessage};
+use crate::message::{Link, Message, StoredMessage};
 use crate::model::TokenCounter;
 use crate::store::chat::{Page, SessionState};
-use crate::window::{Budget, FitOptions, Ledger, Oversize, fit_with, speaks};
+use crate::window::{Budget, FitOptions, Ledger, Oversize, begins_turn, fit_with, speaks};
 
 use super::shown::Shown;
 use super::unfold::Under;
@@ -204,10 +204,11 @@ impl Window {
         Ok((first, shown))
     }
 
-    /// Returns the newest message if it is a person's and says `text`. Only calls, results and their summaries may follow it.
+    /// Returns the newest message if it is a person's and says `text`. Only calls, results without words of a person beside them, and
+    /// summaries may follow it.
     pub(crate) fn said(&self, text: &str) -> Option<MessageId> {
-        let row = self.rows.iter().rfind(|row| speaks(row))?;
-        let message = row.message.as_deref().filter(|message| message.role == Role::User)?;
+        let row = self.rows.iter().rfind(|row| speaks(row)).filter(|row| begins_turn(row))?;
+        let message = row.message.as_ref()?;
         (message.text() == text).then_some(row.id)
     }
 
