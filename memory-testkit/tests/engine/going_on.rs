@@ -91,6 +91,40 @@ async fn a_query_behind_a_reply_that_answers_its_own_calls_is_a_new_one() {
 }
 
 #[tokio::test]
+async fn a_query_stands_once_although_its_turn_begins_before_the_first_page() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    let query = "Count the roses in all beds.";
+    let mut turn = vec![bench.user(query)];
+    for bed in 0..40 {
+        turn.extend(answered(&bench, &format!("Bed {bed} has {} roses, none in flower.", bed * 7)));
+    }
+    talk.append(turn).await.unwrap();
+    let kept = ContextRequest::new(query, 200).oversize(Oversize::Keep);
+    let few = ContextRequest::new(query, 10_000).newest(10);
+    for request in [kept, few] {
+        let context = talk.assemble(&request.recall(0)).await.unwrap();
+        assert_eq!((context.parts.len(), context.parts[0].kind), (81, PartKind::Query), "{}", context.receipt);
+    }
+}
+
+#[tokio::test]
+async fn a_query_stands_once_although_the_result_behind_it_fills_the_first_page() {
+    let bench = Bench::new().await;
+    for (name, query) in [("short", "Count the roses.".to_owned()), ("long", "a long story about roses ".repeat(200))] {
+        let talk = bench.owner("ada").session(&session(name));
+        let mut turn = vec![bench.user(&query)];
+        turn.extend(answered(&bench, &"one rose and ".repeat(200)));
+        talk.append(turn).await.unwrap();
+        let request = ContextRequest::new(query, 200).recall(0).oversize(Oversize::TruncateMiddle);
+        let context = talk.assemble(&request).await.unwrap();
+        let kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
+        assert_eq!(kinds, [PartKind::Query, PartKind::History, PartKind::History], "{name}");
+        assert!(context.tokens() <= 200 && context.receipt.history.truncated > 0, "{name}: {}", context.receipt);
+    }
+}
+
+#[tokio::test]
 async fn a_query_behind_words_beside_a_result_is_a_new_one() {
     let bench = Bench::new().await;
     let talk = bench.session("ada");

@@ -65,7 +65,8 @@ impl Scoped {
         // Counted only now, because the first count of a process waits until the counter has loaded its tables.
         let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
         let room = Room::new(&request.budget, query, counter)?;
-        let left = room.left()?;
+        room.check()?;
+        let left = room.left();
         let told = Told::of(&synopsis, inner.synopses.config.max_tokens, counter, now, |tokens| tokens <= left);
         let share = request.recall_tokens.min(left - told.tokens());
         let (recalled, mut receipt) = match found {

@@ -155,18 +155,30 @@ impl Room {
     }
 
     /// Returns the tokens that the window and the recalled items may take together.
-    ///
-    /// # Errors
-    /// `OverBudget` if the query alone needs more than there are. In the window it is cut or kept as a part of the last turn.
-    pub(crate) fn left(&self) -> Result<u64> {
-        let need = self.query.as_ref().map_or(0, |query| query.tokens);
-        self.limit.checked_sub(need).ok_or(Error::OverBudget { need, budget: self.limit })
+    pub(crate) fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.query_tokens())
     }
 
-    /// Leaves the query out if the window ends with it already.
+    /// Returns `Ok` if the query fits. A query already in the session is not counted here; the oversize policy handles it.
+    ///
+    /// # Errors
+    /// `OverBudget` if the query alone needs more tokens than there are.
+    pub(crate) fn check(&self) -> Result<()> {
+        let (need, budget) = (self.query_tokens(), self.limit);
+        if need <= budget { Ok(()) } else { Err(Error::OverBudget { need, budget }) }
+    }
+
+    /// Leaves the query out if the window ends with it already. Asked again when older rows were read, among which it may stand.
     pub(crate) fn leave_query_to(&mut self, window: &Window) {
-        self.said = self.query.as_ref().and_then(|query| window.said(&query.message.text()));
-        self.query = self.query.take().filter(|_| self.said.is_none());
+        let Some(query) = &self.query else { return };
+        self.said = window.said(&query.message.text());
+        if self.said.is_some() {
+            self.query = None;
+        }
+    }
+
+    fn query_tokens(&self) -> u64 {
+        self.query.as_ref().map_or(0, |query| query.tokens)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::id::MessageId;
 use crate::message::{Message, Role};
 use crate::model::TokenCounter;
 use crate::time::Stopwatch;
-use crate::window::Budget;
+use crate::window::{Budget, Oversize};
 
 use super::block::{Block, Fates, is_in};
 use super::contents::{Context, Recalled, Room};
@@ -77,13 +77,18 @@ impl Session {
         self.begin(&mut window, request, counter).await?;
         inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
-        let left = room.left()?;
+        // Under another policy, a query that is larger than the budget may be found in the rest of the last turn.
+        if shape.oversize == Oversize::Error {
+            room.check()?;
+        }
         if let Some(found) = found.as_mut().filter(|_| !request.asides) {
             found.know(&window.rows);
         }
         let hydrate = self.scoped().read_best(found.as_mut());
-        let (completed, ()) = tokio::join!(self.complete(&mut window, left, request, counter), hydrate);
+        let (completed, ()) = tokio::join!(self.complete(&mut window, &mut room, request, counter), hydrate);
         completed?;
+        room.check()?;
+        let left = room.left();
         let most = inner.synopses.config.max_tokens;
         let told = Told::of(&synopsis, most, counter, now, |tokens| {
             left.checked_sub(tokens).is_some_and(|left| window.holds_last_turn(left, counter))

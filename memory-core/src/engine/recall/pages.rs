@@ -10,6 +10,7 @@ use crate::model::{CounterId, TokenCounter};
 use crate::store::chat::{Page, Slice};
 use crate::window::can_unfold;
 
+use super::contents::Room;
 use super::request::ContextRequest;
 use super::window::{Older, Window};
 
@@ -17,11 +18,11 @@ use super::window::{Older, Window};
 const MORE_PAGES: usize = 4;
 
 impl Session {
-    /// Reads further pages if `left` tokens have room for more than the first ones hold, or if the last turn begins before them.
+    /// Reads further pages if `room` is left for more than the first ones hold, or if the last turn begins before them.
     pub(super) async fn complete(
         &self,
         window: &mut Window,
-        left: u64,
+        room: &mut Room,
         request: &ContextRequest,
         counter: &dyn TokenCounter,
     ) -> Result<()> {
@@ -30,22 +31,22 @@ impl Session {
             window.find_summary(self.window_page(&page, request).await?, counter);
         }
         for _ in 0..MORE_PAGES + window.parts() {
-            while let Some(older) = window.rest_of_turn(left)? {
-                self.extend(window, older, request, counter).await?;
+            while let Some(older) = window.rest_of_turn(room.left())? {
+                self.extend(window, older, room, request, counter).await?;
             }
-            window.keep_instructions_within(left)?;
-            let Some(older) = window.older(left) else { break };
-            self.extend(window, older, request, counter).await?;
+            window.keep_instructions_within(room.left())?;
+            let Some(older) = window.older(room.left()) else { break };
+            self.extend(window, older, room, request, counter).await?;
         }
-        window.keep_instructions_within(left)?;
-        if let Some(page) = window.folded(left) {
+        window.keep_instructions_within(room.left())?;
+        if let Some(page) = window.folded(room.left()) {
             window.add_log(self.window_page(&page, request).await?, counter);
         }
         for _ in 0..MORE_PAGES + window.parts() {
-            let Some((session, page)) = window.past_behind_log(left) else { break };
-            self.extend(window, (Some(session), page), request, counter).await?;
+            let Some((session, page)) = window.past_behind_log(room.left()) else { break };
+            self.extend(window, (Some(session), page), room, request, counter).await?;
         }
-        window.keep_instructions_within(left)?;
+        window.keep_instructions_within(room.left())?;
         window.finish(counter);
         Ok(())
     }
@@ -74,11 +75,12 @@ impl Session {
         Ok(())
     }
 
-    /// Reads a page of older rows into the window.
+    /// Reads a page of older rows into the window. The query may stand among them.
     async fn extend(
         &self,
         window: &mut Window,
         (session, page): Older,
+        room: &mut Room,
         request: &ContextRequest,
         counter: &dyn TokenCounter,
     ) -> Result<()> {
@@ -89,6 +91,7 @@ impl Session {
                 window.add_past(slice, counter);
             }
         }
+        room.leave_query_to(window);
         Ok(())
     }
 
