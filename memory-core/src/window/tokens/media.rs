@@ -103,7 +103,7 @@ impl MediaCosts {
     };
 
     /// Returns the tokens of a piece of media. An image counts by its pixels if its header tells them, a sound or a file by its
-    /// size, and a document of texts and images by these. Media stored elsewhere count by a usual size.
+    /// size, and a document of texts and images by these, its title and its context. Media stored elsewhere count by a usual size.
     pub(super) fn tokens(&self, value: &Value, words: &dyn Fn(&str) -> u64) -> u64 {
         let source = |name: &str| value.get("source").and_then(|source| source.get(name));
         let written = match source("type").and_then(Value::as_str) {
@@ -112,7 +112,9 @@ impl MediaCosts {
             _ => None,
         };
         if let Some(written) = written {
-            return self.written(written, words).max(self.page);
+            let about = |name: &str| value.get(name).and_then(Value::as_str).map_or(0, words);
+            let tokens = self.written(written, words).saturating_add(about("title")).saturating_add(about("context"));
+            return tokens.max(self.page);
         }
         let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
         let inner = value.get(kind);

@@ -134,6 +134,16 @@ fn a_document_of_texts_and_images_costs_what_it_holds() {
     assert_eq!([count(&document(json!([text(10)]))), count(&document(json!([])))], [4_600; 2]);
 }
 
+#[test]
+fn the_title_and_the_context_of_a_document_of_words_are_counted_too() {
+    let content = json!({ "type": "content", "content": [{ "type": "text", "text": "x" }] });
+    for source in [content, json!({ "type": "text", "media_type": "text/plain", "data": "x" })] {
+        let (title, context) = ("t".repeat(2_000), "c".repeat(750_000));
+        let document = json!({ "type": "document", "title": title, "context": context, "source": source });
+        assert_eq!(count(&document), 752_001, "{source}");
+    }
+}
+
 fn png(width: u32, height: u32) -> String {
     base64(&[b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &width.to_be_bytes(), &height.to_be_bytes()].concat())
 }
