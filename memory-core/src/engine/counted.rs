@@ -5,14 +5,13 @@ use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
 use crate::error::Result;
-use crate::id::SeqRange;
 use crate::limits::Limits;
 use crate::message::{Message, StoredMessage};
 use crate::model::{CounterId, TokenCounter, panicked};
 use crate::store::chat::NewMessage;
+use crate::window::count_shown;
 
 use super::careful::Careful;
-use super::render;
 
 /// A batch of more bytes than this is counted apart from the tasks that wait for servers.
 const HEAVY: usize = 64 << 10;
@@ -56,14 +55,9 @@ pub(super) fn recount<'a>(rows: impl IntoIterator<Item = &'a mut StoredMessage>,
     let mut again = 0;
     for row in rows {
         let Some(message) = row.message.as_ref().filter(|_| row.counter != own) else { continue };
-        row.tokens = count(message, row.covers, counter);
+        row.tokens = count_shown(message, row.covers, counter);
         row.counter = own;
         again += 1;
     }
     again
-}
-
-/// Returns the tokens of a message, or of a summary of `covers`, as it stands in a context.
-pub(super) fn count(message: &Message, covers: Option<SeqRange>, counter: &dyn TokenCounter) -> u64 {
-    covers.map_or_else(|| counter.count(message), |covers| counter.count(&render::summary(message, covers)))
 }

@@ -4,9 +4,9 @@
 
 use std::fmt::Write as _;
 
-use crate::id::SeqRange;
 use crate::message::{Message, Role, Trust};
 use crate::time::Timestamp;
+use crate::window::escape;
 
 use super::hit::Content;
 use super::synopsis::SynopsisHalf;
@@ -63,19 +63,6 @@ fn block(items: impl Iterator<Item = String>) -> String {
     text.push('\n');
     text.push_str(CLOSING);
     text
-}
-
-/// Returns a summary as it stands in a context.
-pub(super) fn summary(summary: &Message, covers: SeqRange) -> Message {
-    let text = format!(
-        "<summary of=\"messages {} to {}\">\n{}\n</summary>",
-        covers.first.0,
-        covers.last.0,
-        escape(&summary.text())
-    );
-    let mut message = Message::new(Role::User, text, summary.at).with_id(summary.id);
-    message.trust = summary.trust;
-    message
 }
 
 /// Returns the halves of a synopsis as one message of the user role, with the lowest trust of what they were told from.
@@ -139,10 +126,6 @@ fn trust_of(content: &Content) -> Trust {
         Content::Message(row) => row.message.as_ref().map_or(Trust::Untrusted, |message| message.trust),
         Content::Record(stored) => stored.record.trust(),
     }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

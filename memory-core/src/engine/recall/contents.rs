@@ -9,13 +9,12 @@ use crate::engine::hit::Hit;
 use crate::engine::receipt::{
     ContextReceipt, Degraded, History, Included, PartKind, SearchReceipt, Signals, Stage, SynopsisShown, Tokens,
 };
-use crate::engine::render;
 use crate::engine::synopsis::synopsis_id;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId};
 use crate::message::{Message, StoredMessage, to_anthropic, to_openai};
 use crate::model::TokenCounter;
-use crate::window::Budget;
+use crate::window::{Budget, framed};
 
 use super::block::Block;
 use super::told::{Part, Told};
@@ -260,7 +259,7 @@ fn tokens_of(parts: &[Part], limit: u64, reserved: u64) -> Tokens {
 fn part(row: &StoredMessage, mut message: Arc<Message>, is_query: bool) -> Part {
     let tokens = row.tokens;
     if let Some(covers) = row.covers {
-        return Part { kind: PartKind::Summary, message: Arc::new(render::summary(&message, covers)), tokens };
+        return Part { kind: PartKind::Summary, message: Arc::new(framed(&message, covers)), tokens };
     }
     if !message.aside.is_empty() {
         Arc::make_mut(&mut message).aside.clear();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::engine::careful::Careful;
-use crate::engine::counted::{count, recount};
+use crate::engine::counted::recount;
 use crate::engine::event::Event;
 use crate::engine::handle::Session;
 use crate::engine::inner::Inner;
@@ -18,7 +18,7 @@ use crate::scope::Scope;
 use crate::store::chat::{NewMessage, Page, SessionState, View};
 use crate::window::{
     Beyond, Budget, BufferConfig, ExtractiveSummarizer, FoldPlan, FoldReason, Folding, Pressure, archive,
-    complete_summary, must_keep, plan_fold, validate_summary,
+    complete_summary, count_shown, must_keep, plan_fold, validate_summary,
 };
 
 use super::report::UpkeepReport;
@@ -184,6 +184,6 @@ fn to_message(plan: &FoldPlan, summary: Summary, counter: &dyn TokenCounter) -> 
     let mut message = Message::new(Role::Assistant, summary.text, at);
     message.trust = messages().map(|message| message.trust).min().unwrap_or(Trust::Untrusted);
     message.origin = Some(format!("summary:{}", summary.by));
-    let tokens = count(&message, Some(plan.span), counter);
+    let tokens = count_shown(&message, Some(plan.span), counter);
     NewMessage { tokens, counter: CounterId::of(counter), message: Arc::new(message) }
 }
