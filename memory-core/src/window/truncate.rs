@@ -6,6 +6,8 @@ mod tests;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use super::frame::count_shown;
+use crate::id::SeqRange;
 use crate::message::{Block, Message, StoredMessage};
 use crate::model::TokenCounter;
 
@@ -26,7 +28,8 @@ pub(super) fn shrink(
             break;
         }
         let Some(message) = &row.message else { continue };
-        let (message, tokens) = shorten(message, row.tokens, row.tokens.saturating_sub(over), counter);
+        let goal = row.tokens.saturating_sub(over);
+        let (message, tokens) = shorten(message, row.covers, row.tokens, goal, counter);
         if tokens < row.tokens {
             over = over.saturating_sub(row.tokens - tokens);
             cut.push((index, StoredMessage { message: Some(Arc::new(message)), tokens, ..row.clone() }));
@@ -35,9 +38,15 @@ pub(super) fn shrink(
     (over == 0).then_some(cut)
 }
 
-/// Cuts the texts of a message, the longest first, until it has at most `goal` tokens. Returns it with its tokens. The message is counted
-/// a few times, however many texts it has.
-fn shorten(message: &Message, tokens: u64, goal: u64, counter: &dyn TokenCounter) -> (Message, u64) {
+/// Cuts the texts of a message, or of a summary of `covers`, the longest first, until it has at most `goal` tokens as it stands in a
+/// context. Returns it with its tokens. The message is counted a few times, however many texts it has.
+fn shorten(
+    message: &Message,
+    covers: Option<SeqRange>,
+    tokens: u64,
+    goal: u64,
+    counter: &dyn TokenCounter,
+) -> (Message, u64) {
     let mut copy = message.clone();
     if tokens <= goal {
         return (copy, tokens);
@@ -56,7 +65,7 @@ fn shorten(message: &Message, tokens: u64, goal: u64, counter: &dyn TokenCounter
     while few + 1 < many {
         let middle = usize::midpoint(few, many);
         empty(&mut copy, middle);
-        if counter.count(&copy) <= goal {
+        if count_shown(&copy, covers, counter) <= goal {
             many = middle;
         } else {
             few = middle;
@@ -66,7 +75,7 @@ fn shorten(message: &Message, tokens: u64, goal: u64, counter: &dyn TokenCounter
     empty(&mut copy, few);
     let (shorter, left) = cut_middle(text, goal, &mut |shorter| {
         put(&mut copy, *index, shorter);
-        counter.count(&copy)
+        count_shown(&copy, covers, counter)
     });
     put(&mut copy, *index, &shorter);
     (copy, left)

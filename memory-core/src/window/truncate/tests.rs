@@ -3,8 +3,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Map;
 
 use super::*;
+use crate::id::Seq;
 use crate::message::Role;
 use crate::time::Timestamp;
+use crate::window::HeuristicCounter;
 
 /// Counts one token for each `x` in a message.
 #[derive(Debug)]
@@ -82,6 +84,19 @@ fn a_text_whose_cut_saves_nothing_stays_whole() {
     let cut = shrunk(&rows, 40).unwrap();
     assert_eq!((cut.len(), cut[0].1), (1, 10));
     assert_eq!(cut[0].2[0], long);
+}
+
+#[test]
+fn a_summary_is_cut_by_what_it_has_in_its_frame() {
+    let covers = Some(SeqRange { first: Seq(1), last: Seq(40) });
+    let message = Message::new(Role::Assistant, "if a < b && b < c { roses } ".repeat(50), Timestamp(0));
+    let tokens = count_shown(&message, covers, &HeuristicCounter);
+    let row = StoredMessage { covers, ..StoredMessage::of_tests(40, tokens, message) };
+    let goal = tokens / 2;
+    let cut = shrink(vec![(0, &row)], tokens - goal, &HeuristicCounter).unwrap();
+    let shown = count_shown(cut[0].1.message.as_ref().unwrap(), covers, &HeuristicCounter);
+    assert_eq!(cut[0].1.tokens, shown);
+    assert!(shown <= goal, "{shown} in {goal}");
 }
 
 /// Counts as [`Crosses`] does, and how often a message is counted.
