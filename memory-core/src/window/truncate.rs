@@ -60,7 +60,7 @@ fn shorten(
             }
         }
     };
-    // To empty `few` of them is not enough; to empty `many` is, or these are all.
+    // Emptying the `few` longest is too little; emptying `many` suffices, or is all there are.
     let (mut few, mut many) = (0, long.len());
     while few + 1 < many {
         let middle = usize::midpoint(few, many);
@@ -81,7 +81,7 @@ fn shorten(
     (copy, left)
 }
 
-/// Returns the texts of a message of which a mark alone has fewer tokens, with their indexes, the longest first.
+/// Returns the texts that get shorter when replaced by the cut mark, with their indexes, the longest first.
 fn savings(message: &mut Message, counter: &dyn TokenCounter) -> Vec<(usize, String)> {
     let saves = |text: &str| counter.count_text(&without_middle(text, 0)) < counter.count_text(text);
     let texts = texts(&mut message.blocks).into_iter().enumerate().filter(|(_, text)| saves(text));

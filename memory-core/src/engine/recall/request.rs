@@ -45,8 +45,8 @@ pub struct ContextRequest {
     pub recall_tokens: u64,
     /// Which of the current items may be recalled. Default all.
     pub filter: Filter,
-    /// What happens if the last turn alone does not fit, also where it is the query and was appended already. A query that was not
-    /// is neither cut nor kept: larger than the budget, it is an error. Default none: as the buffer says
+    /// What happens if the last turn alone does not fit, also where it is the query and was appended already. A query that is not yet
+    /// in the session is never shortened: if it exceeds the budget, the call fails. Default none: as the buffer says
     /// ([`BufferConfig::oversize`]), an error.
     pub oversize: Option<Oversize>,
     /// The lambda of maximal marginal relevance among what is recalled, as [`Search::mmr`]. Default none.

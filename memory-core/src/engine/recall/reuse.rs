@@ -16,7 +16,7 @@ pub(crate) struct Beginning(Mutex<Option<Vec<Begun>>>);
 struct Begun {
     item: ItemId,
     tokens: u64,
-    /// The hash of its text: a synopsis that is told anew is the same item.
+    /// The hash of its text: a synopsis that was rewritten is the same item.
     words: u64,
 }
 
