@@ -12,6 +12,9 @@ use crate::rank::fuse::{self, Fused, Leg, min_max, rrf, z_score};
 use crate::rank::recency::{Decay, recency_by_rank};
 use crate::time::Timestamp;
 
+/// The largest weight, and the largest `k`: sums of what such weights add are finite.
+const LARGEST: f32 = 1_000_000.0;
+
 /// The search that a leg comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LegKind {
@@ -21,7 +24,7 @@ pub enum LegKind {
     Vector,
 }
 
-/// The weights of the legs.
+/// The weights of the legs, each from 0 to 1,000,000.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// The search by words.
@@ -67,7 +70,7 @@ pub enum Ranking {
     ZScore(Weights),
     /// Reciprocal ranks, [`rrf`].
     Rrf {
-        /// The constant `k`; a larger one makes the first ranks stand out less.
+        /// The constant `k`, from 0 to 1,000,000; a larger one makes the first ranks stand out less.
         k: f32,
         /// How much each leg counts.
         weights: Weights,
@@ -91,11 +94,11 @@ pub enum Ranking {
     Weighted {
         /// How much each leg counts.
         weights: Weights,
-        /// How much recency counts.
+        /// How much recency counts, from 0 to 1,000,000.
         recency_weight: f32,
         /// What newness is measured by.
         recency: Recency,
-        /// How much importance counts.
+        /// How much importance counts, from 0 to 1,000,000.
         importance_weight: f32,
     },
 }
@@ -158,7 +161,7 @@ impl Ranking {
     /// Returns `Ok` if its scores can be compared.
     ///
     /// # Errors
-    /// `Invalid` for a weight or a `k` that is negative, infinite or no number, and for a share of recency above 1.
+    /// `Invalid` for a weight or a `k` that is negative, above 1,000,000 or no number, and for a share of recency above 1.
     pub(crate) fn check(&self) -> Result<()> {
         let numbers = match *self {
             Self::ZScore(Weights { text, vector }) | Self::MinMax(Weights { text, vector }) => [text, vector, 0.0, 0.0],
@@ -168,12 +171,10 @@ impl Ranking {
                 [text, vector, recency_weight, importance_weight]
             }
         };
-        if numbers.iter().all(|number| number.is_finite() && *number >= 0.0) {
+        if numbers.iter().all(|number| (0.0..=LARGEST).contains(number)) {
             return Ok(());
         }
-        Err(Error::invalid(
-            "the weights of a ranking are finite and not negative, and the share of recency is from 0 to 1",
-        ))
+        Err(Error::invalid("the weights of a ranking are from 0 to 1,000,000, and the share of recency is from 0 to 1"))
     }
 
     /// Returns whether speakers, times and neighbours weigh in the legs before this ranking. Not for a formula over bare cosines.

@@ -77,8 +77,7 @@ async fn a_ranking_whose_scores_cannot_be_compared_is_refused() {
     talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
     bench.tend().await;
     let rankings = |number: f32| {
-        let [text, vector] =
-            [Weights { text: number, vector: 1.0 }, Weights { text: 1.0, vector: number }].map(Ranking::ZScore);
+        let sides = [Weights { text: number, vector: 1.0 }, Weights { text: 1.0, vector: number }];
         let (weights, recency) = (Weights { text: 1.0, vector: 1.0 }, Recency::Rank);
         let weighted = |recency_weight, importance_weight| Ranking::Weighted {
             weights,
@@ -88,9 +87,10 @@ async fn a_ranking_whose_scores_cannot_be_compared_is_refused() {
         };
         let blend = Ranking::Blend { recency_weight: number, recency, clips: true, candidates: 100 };
         let rrf = Ranking::Rrf { k: number, weights };
-        [text, vector, rrf, blend, weighted(number, 0.1), weighted(0.1, number)]
+        let others = [rrf, blend, weighted(number, 0.1), weighted(0.1, number)];
+        [&sides.map(Ranking::ZScore)[..], &sides.map(Ranking::MinMax), &others].concat()
     };
-    for number in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.1] {
+    for number in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.1, f32::MAX, 1_000_001.0] {
         for ranking in rankings(number) {
             let found = ada.search(&Search::new("Aurora").ranking(ranking)).await;
             assert!(is_invalid(&found), "{ranking:?}: {found:?}");

@@ -44,8 +44,8 @@ impl Scoped {
     /// records. That needs no index.
     ///
     /// # Errors
-    /// `Invalid` beyond the limits, and for weights of a ranking that are negative, infinite or no numbers; `Unsupported` if the memory
-    /// has no index.
+    /// `Invalid` beyond the limits, and for weights of a ranking that are negative, above 1,000,000 or no numbers; `Unsupported` if the
+    /// memory has no index.
     ///
     /// # Examples
     /// ```

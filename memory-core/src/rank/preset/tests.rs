@@ -140,3 +140,19 @@ fn c2_what_has_a_half_life_of_its_own_ages_by_it() {
     assert_eq!(found[0], (item(2), 0.5));
     assert!(found[1].1 < 1e-6, "{found:?}");
 }
+
+#[test]
+fn the_largest_weights_are_allowed_and_give_finite_scores() {
+    let legs = [leg(LegKind::Text, &[(1, 0, 9.0), (2, 1, 1.0)]), leg(LegKind::Vector, &[(2, 1, 0.9), (3, 2, 0.1)])];
+    let (weights, recency) = (Weights { text: LARGEST, vector: LARGEST }, Recency::Rank);
+    for ranking in [
+        Ranking::ZScore(weights),
+        Ranking::Rrf { k: 0.0, weights },
+        Ranking::MinMax(weights),
+        Ranking::Weighted { weights, recency_weight: LARGEST, recency, importance_weight: LARGEST },
+    ] {
+        assert!(ranking.check().is_ok(), "{ranking:?}");
+        let found = scores(ranking, &legs);
+        assert!(found.iter().all(|(_, score)| score.is_finite()), "{ranking:?}: {found:?}");
+    }
+}
