@@ -88,6 +88,9 @@ fn main() -> ExitCode {
         .test("many::while_another_is_built", |servers| async move {
             many::while_another_is_built(search(&servers).await?, support::ordinary(&servers.url("postgres")?)).await
         })
+        .test("many::behind_a_reader", |servers| async move {
+            many::behind_a_reader(search(&servers).await?, support::ordinary(&servers.url("postgres")?)).await
+        })
         .test("notes::of_earlier_versions", |servers| async move {
             notes::of_earlier_versions(search(&servers).await?, servers.url("postgres")?).await
         })

@@ -1,16 +1,17 @@
 //! The own indexes of the owners with the most vectors, built in the background.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use memory_core::time::Stopwatch;
 use memory_core::{Error, Result, Scope};
 use sqlx::postgres::PgConnection;
-use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use super::asked::{Asked, Built};
 use super::table::Table;
-use crate::client::Postgres;
+use crate::client::{Call, Postgres};
 use crate::error::{Attempt, BACKEND, Doing, late};
 use crate::statement::fill;
 
@@ -24,8 +25,11 @@ const DOING: &str = "build an index of vectors";
 const DROP: &str = "drop an index of vectors";
 /// How long to wait before asking for the lock again.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How long a drop waits for that lock: a build of another owner's index may hold it for an hour.
+/// How long a drop waits for its turn, which a build of another owner's index may have for an hour, and then for transactions that
+/// use the table.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a drop takes at most, also where the server stands still.
+const LONGEST_DROP: Duration = Duration::from_secs(6);
 
 /// An owner with more vectors than a search compares.
 #[derive(Clone, Debug)]
@@ -82,9 +86,9 @@ impl OwnIndexes {
             return Ok(Built::Unneeded);
         }
         let input = (Arc::clone(&self.table), large.clone());
-        let build = self
-            .database
-            .apart(DOING, input, move |connection, (table, large)| Box::pin(build(connection, table, large)));
+        let build = self.database.apart(DOING, Duration::MAX, input, move |connection, (table, large)| {
+            Box::pin(build(connection, table, large))
+        });
         build.await.map_err(|error| if is_refused(&error) { refused() } else { error })
     }
 
@@ -92,15 +96,25 @@ impl OwnIndexes {
     /// the role does not own is left to the next build of the role that does.
     ///
     /// # Errors
-    /// One that can be tried again if indexes of the space are being built.
+    /// One that can be tried again if indexes of the space are being built or dropped, or if a transaction that uses its table takes
+    /// long.
     pub(super) async fn discard(&self, owner: i64) -> Result<()> {
-        // It ends with the work, which outlives a caller that goes away: repeated calls hold one connection.
-        let turn = Arc::clone(&self.drops).acquire_owned().await;
+        let name = self.table.index_of(owner);
+        let look =
+            self.database.run(Call::statement(DROP), name, |connection, name| Box::pin(is_there(connection, name)));
+        // Most owners have none, and wait for nobody.
+        if !look.await? {
+            return Ok(());
+        }
+        let since = Stopwatch::start();
+        let turn = timeout(PATIENCE, Arc::clone(&self.drops).acquire_owned()).await.map_err(|_| late(DROP))?;
+        let patience = PATIENCE.saturating_sub(since.elapsed());
         let input = Arc::clone(&self.table);
-        let discard = self.database.apart(DROP, input, move |connection, table| {
+        let discard = self.database.apart(DROP, LONGEST_DROP, input, move |connection, table| {
             Box::pin(async move {
+                // The permit is held until the drop ends, even if the caller has gone; so repeated calls open one connection.
                 let _turn = turn;
-                discard(connection, table, owner).await
+                discard(connection, table, owner, patience).await
             })
         });
         discard.await
@@ -224,14 +238,19 @@ async fn standing(connection: &mut PgConnection, table: &Table) -> Attempt<Vec<(
     Ok(standing)
 }
 
-async fn discard(connection: &mut PgConnection, table: &Table, owner: i64) -> Attempt<()> {
-    let name = table.index_of(owner);
+async fn is_there(connection: &mut PgConnection, index: &str) -> Attempt<bool> {
     let sql = "SELECT to_regclass(current_schema() || '.' || $1) IS NOT NULL";
-    let is_there: bool = sqlx::query_scalar(sql).bind(&name).fetch_one(&mut *connection).await.doing(DOING)?;
-    if !is_there {
-        return Ok(());
-    }
-    take_turn(connection, table, PATIENCE).await?;
+    sqlx::query_scalar(sql).bind(index).fetch_one(connection).await.doing(DROP)
+}
+
+async fn discard(connection: &mut PgConnection, table: &Table, owner: i64, patience: Duration) -> Attempt<()> {
+    let name = table.index_of(owner);
+    take_turn(connection, table, patience).await?;
+    // The server's own bound, for it would go on waiting although nobody waits for its answer. An index that is dropped by half is
+    // invalid: no search uses it, and the next try or build drops it.
+    let bound = sqlx::query("SELECT set_config('statement_timeout', $1, false)");
+    let bound = bound.bind(format!("{}ms", PATIENCE.as_millis())).execute(&mut *connection);
+    bound.await.doing(DROP)?;
     match drop_index(connection, &name).await {
         Err(failure) if is_refused(&failure.error) => leave(connection, &name).await,
         dropped => dropped,
