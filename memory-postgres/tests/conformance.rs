@@ -110,6 +110,9 @@ fn main() -> ExitCode {
         .test("sweeps::beside_an_owner_that_fails", |servers| async move {
             sweeps::beside_an_owner_that_fails(servers.url("postgres")?).await
         })
+        .test("sweeps::of_a_server_that_is_away", |servers| async move {
+            sweeps::of_a_server_that_is_away(servers.url("postgres")?).await
+        })
         .test("views::s1_8_s3_7_joined_by_sql", |servers| async move {
             let url = support::ordinary(&servers.url("postgres")?);
             views::s1_8_s3_7_joined_by_sql(search(&servers).await?, url, SEARCH).await

@@ -15,6 +15,9 @@ use crate::owner::scope_of;
 
 const DELETE: &str = "delete records";
 
+/// After so many failures in a row that may pass, a sweep takes the server as away, for each may take as long as a deadline.
+const AWAY: usize = 3;
+
 /// Counts an access of records at `at`: once for each record and time, and only forwards in time.
 pub(super) async fn touch(server: &Postgres, scope: &Scope, ids: &[RecordId], at: Timestamp) -> Result<()> {
     if ids.is_empty() {
@@ -57,12 +60,12 @@ pub(super) async fn delete(server: &Postgres, scope: &Scope, records: &[(RecordI
 
 /// Deletes up to `count` records that have expired at `now`, soonest first. Owners for whom that fails are passed over, and the
 /// others are swept all the same. If nothing was deleted, the first error is returned; else it is only logged, because the next
-/// call meets it again.
+/// call meets it again. It ends early where the server seems to be away.
 ///
 /// The deleting statement checks expiry again, so that a record put again meanwhile is not lost.
 pub(crate) async fn sweep(server: &Postgres, now: Timestamp, count: usize) -> Result<u64> {
-    let (mut removed, mut failed, mut first) = (0, Vec::new(), None);
-    loop {
+    let (mut removed, mut failed, mut first, mut in_a_row) = (0, Vec::new(), None, 0);
+    'pages: loop {
         let passed_over = failed.len();
         let owners = match due(server, now, limit(count) - bound(removed), failed.clone()).await {
             Ok(owners) => owners,
@@ -73,10 +76,14 @@ pub(crate) async fn sweep(server: &Postgres, now: Timestamp, count: usize) -> Re
         };
         for (scope, ids) in owners {
             match remove(server, &scope, ids, now).await {
-                Ok(deleted) => removed += deleted,
+                Ok(deleted) => (removed, in_a_row) = (removed + deleted, 0),
                 Err(error) => {
+                    in_a_row = if error.is_retryable() { in_a_row + 1 } else { 0 };
                     first.get_or_insert(error);
                     failed.push(scope);
+                    if in_a_row == AWAY {
+                        break 'pages;
+                    }
                 }
             }
         }
