@@ -104,6 +104,9 @@ fn main() -> ExitCode {
         .test("roles::indexes_of_another_role", |servers| async move {
             roles::indexes_of_another_role(servers.url("postgres")?).await
         })
+        .test("roles::notes_of_indexes_in_use", |servers| async move {
+            roles::notes_of_indexes_in_use(servers.url("postgres")?).await
+        })
         .test("segments::histories", |servers| async move {
             segments::histories(search(&servers).await?, servers.url("postgres")?).await
         })
