@@ -1,4 +1,4 @@
--- Own indexes that nobody needs and that the role of an application could not drop, because it does not own them.
+-- Own indexes of owners that were erased, which the role of an application could not drop, because it does not own them.
 
 CREATE TABLE index_left (
     name text COLLATE "C" PRIMARY KEY      -- of an index over the table of a space; the next build of their owner drops it

@@ -2,11 +2,11 @@
 
 DROP FUNCTION retire_index;
 
--- Lets an index follow no more, as `retire_index` did. Waits for those that note for it now, but not for long: returns false if
--- they take longer.
-CREATE FUNCTION begin_retiring(p_truth smallint, p_name text) RETURNS boolean LANGUAGE plpgsql AS $$
+-- Lets an index follow no more, as `retire_index` did. Waits for those that note for it now, for at most `p_wait` milliseconds:
+-- returns false if they take longer.
+CREATE FUNCTION begin_retiring(p_truth smallint, p_name text, p_wait bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM set_config('lock_timeout', '20ms', true);
+    PERFORM set_config('lock_timeout', p_wait::text, true);
     BEGIN
         PERFORM pg_advisory_xact_lock('enlisted'::regclass::oid::integer, 0);
     EXCEPTION WHEN lock_not_available THEN

@@ -14,6 +14,7 @@ mod work;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use memory_core::error::Result;
 use memory_core::outlive::{Awaited, UNPOLLED};
@@ -92,17 +93,17 @@ impl Postgres {
         work::run(&self.shared, call, input, work).await
     }
 
-    /// Runs `work` on a connection of its own, outside any transaction and without a deadline, and closes the connection: for
+    /// Runs `work` on a connection of its own, outside any transaction and for at most `patience`, and closes the connection: for
     /// what the server cannot do within a transaction.
     ///
     /// Dropping the returned future detaches the work.
-    pub(crate) async fn apart<A, T, F>(&self, doing: &'static str, input: A, work: F) -> Result<T>
+    pub(crate) async fn apart<A, T, F>(&self, doing: &'static str, patience: Duration, input: A, work: F) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut PgConnection, &'c A) -> Work<'c, T> + Send + 'static,
     {
-        apart::run(&self.shared.config, doing, input, work).await
+        apart::run(&self.shared.config, doing, patience, input, work).await
     }
 
     /// Returns the health of the server.

@@ -88,6 +88,9 @@ fn main() -> ExitCode {
         .test("many::while_another_is_built", |servers| async move {
             many::while_another_is_built(search(&servers).await?, support::ordinary(&servers.url("postgres")?)).await
         })
+        .test("many::behind_a_reader", |servers| async move {
+            many::behind_a_reader(search(&servers).await?, support::ordinary(&servers.url("postgres")?)).await
+        })
         .test("notes::of_earlier_versions", |servers| async move {
             notes::of_earlier_versions(search(&servers).await?, servers.url("postgres")?).await
         })
@@ -101,11 +104,17 @@ fn main() -> ExitCode {
         .test("roles::indexes_of_another_role", |servers| async move {
             roles::indexes_of_another_role(servers.url("postgres")?).await
         })
+        .test("roles::notes_of_indexes_in_use", |servers| async move {
+            roles::notes_of_indexes_in_use(servers.url("postgres")?).await
+        })
         .test("segments::histories", |servers| async move {
             segments::histories(search(&servers).await?, servers.url("postgres")?).await
         })
         .test("sweeps::beside_an_owner_that_fails", |servers| async move {
             sweeps::beside_an_owner_that_fails(servers.url("postgres")?).await
+        })
+        .test("sweeps::of_a_server_that_is_away", |servers| async move {
+            sweeps::of_a_server_that_is_away(servers.url("postgres")?).await
         })
         .test("views::s1_8_s3_7_joined_by_sql", |servers| async move {
             let url = support::ordinary(&servers.url("postgres")?);

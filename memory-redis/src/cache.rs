@@ -117,15 +117,22 @@ impl Store for RedisCache {
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let (redis, key) = (self.redis.clone(), self.key(scope));
         let work = async move {
-            let (mut removed, mut from) = (0, "0".to_owned());
+            let (mut removed, mut listed, mut from) = (0, 0, "0".to_owned());
             loop {
                 let call = Call::new(&script::CACHE_ERASE, key.clone()).arg(padded(below)).arg(from).number(STEP);
                 let mut step = redis.run(&call, ERASE).await?;
                 removed += step.number()?;
+                listed += step.number()?;
                 from = step.text()?;
-                if from == "0" {
+                if from != "0" {
+                    continue;
+                }
+                if listed == 0 {
                     return Ok(Erased { removed, remaining: 0, level: ErasureLevel::Logical });
                 }
+                // If the slot moved to another node of a cluster between two steps, the scan may have missed entries, because each
+                // node has them in an order of its own. So it begins again until it finds none.
+                listed = 0;
             }
         };
         detached(ERASE, work).await

@@ -8,8 +8,8 @@ mod stub {
 
     use memory_core::store::chat::{Append, Appended, ChatStore, NewMessage, Page, View};
     use memory_core::store::{Durability, Store};
-    use memory_core::{Error, Message, Result, Role, Scope, Seq, SessionId, Timestamp};
-    use memory_redis::{Redis, RedisChat, RedisConfig};
+    use memory_core::{Epoch, Error, Message, Result, Role, Scope, Seq, SessionId, Timestamp};
+    use memory_redis::{Redis, RedisCache, RedisChat, RedisConfig};
     use memory_testkit::doubles::ManualClock;
     use memory_testkit::faults::{RedisStub, reply};
 
@@ -231,6 +231,21 @@ mod stub {
             let slice = chat.read(&scope, &session, &Page::after(Seq(0), 9, View::All)).await.unwrap();
             assert_eq!(slice.complete, is_complete, "{changes} changes");
         }
+    }
+
+    #[tokio::test]
+    async fn a_cache_is_erased_anew_until_a_whole_scan_finds_nothing() {
+        let stub = RedisStub::start().await.unwrap();
+        let cache = RedisCache::new(&Redis::connect(RedisConfig::new(stub.url())).await.unwrap());
+        // How many values went, how many entries the index held of them, and where to go on.
+        for (removed, listed, next) in [(2, 3, "7"), (0, 0, "0"), (0, 1, "0"), (1, 1, "7"), (0, 0, "0"), (0, 0, "0")] {
+            let [removed, listed] = [removed, listed].map(reply::integer);
+            stub.once("EVALSHA", reply::array(&[reply::bulk("ok"), removed, listed, reply::bulk(next)]));
+        }
+        let erased = cache.erase(&Scope::new("stub", "ada").unwrap(), Epoch(1)).await.unwrap();
+        assert_eq!((erased.removed, erased.remaining), (3, 0));
+        let steps = stub.commands().into_iter().filter(|command| command[0] == "EVALSHA");
+        assert_eq!(steps.map(|step| step[5].clone()).collect::<Vec<_>>(), ["0", "7", "0", "0", "7", "0"]);
     }
 
     #[tokio::test]

@@ -13,7 +13,7 @@ const DOING: &str = "migrate the tables";
 /// The table that records the migrations done.
 const TABLE: &str = "memory_migrations";
 
-/// Returns the migrations in order: 10, 11, 16 and 26 touch the search stores, the others the truth.
+/// Returns the migrations in order: 10, 11, 16 and 26 touch the search stores, 14 both, the others the truth.
 fn migrations() -> Vec<Migration> {
     let plain = |version, name: &'static str, sql: &'static str| {
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)

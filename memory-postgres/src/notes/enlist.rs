@@ -22,6 +22,12 @@ const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
+/// How long a try to retire waits for writers, while others wait behind it.
+const WAIT: Duration = Duration::from_millis(20);
+/// After so many tries each waits longer than the one before, by this much.
+const SHORT_TRIES: u32 = 80;
+const MORE: Duration = Duration::from_millis(50);
+
 /// The row of an index: its name, its incarnation, and whether all items stored before are noted.
 type Row = (String, Option<Uuid>, bool);
 
@@ -53,7 +59,7 @@ pub(crate) async fn enlist(
 
 /// Makes every later write note itself for `index`.
 async fn begin(server: &Postgres, truth: Truth, index: &IndexName, incarnation: Option<Incarnation>) -> Result<()> {
-    between_writers(ENLIST, || {
+    between_writers(ENLIST, |_| {
         let input = (index.clone(), incarnation.map(|told| told.0));
         server.run(Call::transaction(ENLIST), input, move |connection, (index, told)| {
             Box::pin(async move {
@@ -65,18 +71,29 @@ async fn begin(server: &Postgres, truth: Truth, index: &IndexName, incarnation: 
     .await
 }
 
-/// Tries a step until no writer is in its way. It returns false if it would have to wait, because others would wait behind it.
-async fn between_writers<F>(doing: &'static str, mut step: impl FnMut() -> F) -> Result<()>
+/// Tries a step until no writer is in its way; late after 100 tries, which take less than a minute. The step gets the number of the
+/// try. The step returns false if it would have to wait for long, because others would wait behind it.
+async fn between_writers<F>(doing: &'static str, mut step: impl FnMut(u32) -> F) -> Result<()>
 where
     F: Future<Output = Result<bool>>,
 {
     for tried in 1..=TRIES {
-        if step().await? {
+        if step(tried).await? {
             return Ok(());
         }
-        sleep((PAUSE * tried).min(LONGEST_PAUSE)).await;
+        sleep(pause(tried)).await;
     }
     Err(late(doing))
+}
+
+fn pause(tried: u32) -> Duration {
+    (PAUSE * tried).min(LONGEST_PAUSE)
+}
+
+/// Returns how long a try to retire waits: 20 ms, and up to a second in the last tries, because under load there may be no moment
+/// without a writer.
+fn wait(tried: u32) -> Duration {
+    WAIT.max(MORE * tried.saturating_sub(SHORT_TRIES))
 }
 
 /// Forgets the incarnation of `index`.
@@ -128,14 +145,15 @@ pub(crate) async fn revive(server: &Postgres, truth: Truth, index: &IndexName) -
     revived.await
 }
 
-/// Drops `index` with its notes.
+/// Drops `index` with its notes. Late if writers leave no room for it for most of a minute.
 pub(crate) async fn retire(server: &Postgres, truth: Truth, index: &IndexName) -> Result<()> {
     let doing = "retire an index";
-    between_writers(doing, || {
+    between_writers(doing, |tried| {
+        let wait = i64::try_from(wait(tried).as_millis()).unwrap_or(i64::MAX);
         server.run(Call::transaction(doing), index.clone(), move |connection, index| {
             Box::pin(async move {
-                let begin = sqlx::query_scalar("SELECT begin_retiring($1, $2)").bind(truth.number());
-                begin.bind(index.as_str()).fetch_one(connection).await.doing(doing)
+                let begin = sqlx::query_scalar("SELECT begin_retiring($1, $2, $3)").bind(truth.number());
+                begin.bind(index.as_str()).bind(wait).fetch_one(connection).await.doing(doing)
             })
         })
     })
@@ -150,5 +168,17 @@ pub(crate) async fn retire(server: &Postgres, truth: Truth, index: &IndexName) -
         if !step.await? {
             return Ok(());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retiring_waits_longer_in_the_end_and_for_less_than_a_minute_in_all() {
+        assert_eq!([1, SHORT_TRIES, TRIES].map(wait), [20, 20, 1_000].map(Duration::from_millis));
+        let all: Duration = (1..=TRIES).map(|tried| wait(tried) + pause(tried)).sum();
+        assert!(Duration::from_secs(45) < all && all < Duration::from_secs(55), "{all:?}");
     }
 }

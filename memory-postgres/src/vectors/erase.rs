@@ -68,7 +68,7 @@ async fn delete_buried(database: &Postgres, table: &Arc<Table>, indexes: &OwnInd
         });
         let Some(done) = step.await? else { return Ok(removed) };
         removed += done.items;
-        // Behind the rows: an index that cannot be dropped now keeps none of them.
+        // After the rows, so that they go even if the index cannot be dropped now.
         if done.is_last && discarded != Some(done.owner) {
             indexes.discard(done.owner).await?;
             discarded = Some(done.owner);

@@ -1,16 +1,17 @@
 //! The own indexes of the owners with the most vectors, built in the background.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use memory_core::time::Stopwatch;
 use memory_core::{Error, Result, Scope};
 use sqlx::postgres::PgConnection;
-use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use super::asked::{Asked, Built};
 use super::table::Table;
-use crate::client::Postgres;
+use crate::client::{Call, Postgres};
 use crate::error::{Attempt, BACKEND, Doing, late};
 use crate::statement::fill;
 
@@ -24,8 +25,11 @@ const DOING: &str = "build an index of vectors";
 const DROP: &str = "drop an index of vectors";
 /// How long to wait before asking for the lock again.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How long a drop waits for that lock: a build of another owner's index may hold it for an hour.
+/// How long a drop waits for its turn, which a build of another owner's index may have for an hour, and then for transactions that
+/// use the table.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a drop takes at most, also where the server stands still.
+const LONGEST_DROP: Duration = Duration::from_secs(6);
 
 /// An owner with more vectors than a search compares.
 #[derive(Clone, Debug)]
@@ -82,35 +86,68 @@ impl OwnIndexes {
             return Ok(Built::Unneeded);
         }
         let input = (Arc::clone(&self.table), large.clone());
-        let build = self
-            .database
-            .apart(DOING, input, move |connection, (table, large)| Box::pin(build(connection, table, large)));
+        let build = self.database.apart(DOING, Duration::MAX, input, move |connection, (table, large)| {
+            Box::pin(build(connection, table, large))
+        });
         build.await.map_err(|error| if is_refused(&error) { refused() } else { error })
     }
 
-    /// Drops the index of an owner's number, if there is one, because the number is no longer in use or has few vectors. One that
-    /// the role does not own is left to the next build of the role that does.
+    /// Drops the index of an owner's number that was buried, if there is one. One that the role does not own is noted for the next
+    /// build of the role that does: the number is never used again, and neither is the index.
     ///
     /// # Errors
-    /// One that can be tried again if indexes of the space are being built.
+    /// One that can be tried again if indexes of the space are being built or dropped, or if a transaction that uses its table takes
+    /// long.
     pub(super) async fn discard(&self, owner: i64) -> Result<()> {
-        // It ends with the work, which outlives a caller that goes away: repeated calls hold one connection.
-        let turn = Arc::clone(&self.drops).acquire_owned().await;
+        match self.drop_of(owner).await {
+            Err(error) if is_refused(&error) => self.leave(owner).await,
+            dropped => dropped,
+        }
+    }
+
+    /// Drops the index of an owner that a deletion left with few vectors. The deletion is done, so a failure is only logged. It is
+    /// not noted either: the owner may grow, and use the index again.
+    pub(super) async fn tidy(&self, owner: i64) {
+        if let Err(error) = self.drop_of(owner).await {
+            tracing::warn!(%error, "the index of an owner with few vectors stays");
+        }
+    }
+
+    /// Drops the index of an owner's number, if there is one.
+    async fn drop_of(&self, owner: i64) -> Result<()> {
+        let name = self.table.index_of(owner);
+        let look =
+            self.database.run(Call::statement(DROP), name, |connection, name| Box::pin(is_there(connection, name)));
+        // Most owners have none, and wait for nobody.
+        if !look.await? {
+            return Ok(());
+        }
+        let since = Stopwatch::start();
+        let turn = timeout(PATIENCE, Arc::clone(&self.drops).acquire_owned()).await.map_err(|_| late(DROP))?;
+        let patience = PATIENCE.saturating_sub(since.elapsed());
         let input = Arc::clone(&self.table);
-        let discard = self.database.apart(DROP, input, move |connection, table| {
+        let discard = self.database.apart(DROP, LONGEST_DROP, input, move |connection, table| {
             Box::pin(async move {
+                // The permit is held until the drop ends, even if the caller has gone; so repeated calls open one connection.
                 let _turn = turn;
-                discard(connection, table, owner).await
+                discard(connection, table, owner, patience).await
             })
         });
         discard.await
     }
 
-    /// Drops the index of an owner that a deletion left with few vectors. The deletion is done, so a failure is only logged.
-    pub(super) async fn tidy(&self, owner: i64) {
-        if let Err(error) = self.discard(owner).await {
-            tracing::warn!(%error, "the index of an owner with few vectors stays");
-        }
+    /// Notes an index that the role does not own, for the next build of the role that does.
+    async fn leave(&self, owner: i64) -> Result<()> {
+        let name = self.table.index_of(owner);
+        let index = name.as_str();
+        tracing::warn!(index, "an index of vectors is left to the role that owns it, whose next build drops it");
+        let leave = self.database.run(Call::statement(DROP), name, |connection, name| {
+            Box::pin(async move {
+                let note = sqlx::query("INSERT INTO index_left (name) VALUES ($1) ON CONFLICT DO NOTHING").bind(name);
+                note.execute(connection).await.doing(DROP).map(|_| ())
+            })
+        });
+        leave.await
     }
 
     fn asked(&self) -> MutexGuard<'_, Asked> {
@@ -123,6 +160,7 @@ async fn build(connection: &mut PgConnection, table: &Table, large: &Large) -> A
     let name = table.index_of(large.id);
     take_turn(connection, table, Duration::MAX).await?;
     let Some(rows) = rows(connection, large).await? else { return Ok(Built::Unneeded) };
+    forget_left(connection, &name).await?;
     let mut others = standing(connection, table).await?;
     let is_there = others.iter().any(|(other, _)| *other == name);
     others.retain(|(other, _)| *other != name);
@@ -202,6 +240,12 @@ async fn rows(connection: &mut PgConnection, large: &Large) -> Attempt<Option<i6
     sqlx::query_scalar(sql).bind(large.scope.key()).bind(large.id).fetch_optional(connection).await.doing(DOING)
 }
 
+/// Forgets that an index was left, which is wanted, and those that are gone: a drop that was cut off has forgotten nothing.
+async fn forget_left(connection: &mut PgConnection, wanted: &str) -> Attempt<()> {
+    let sql = "DELETE FROM index_left WHERE name = $1 OR to_regclass(current_schema() || '.' || name) IS NULL";
+    sqlx::query(sql).bind(wanted).execute(connection).await.doing(DOING).map(|_| ())
+}
+
 /// Returns the own indexes, by name and by the owner's number of vectors when last read; 0 if the owner is unknown. Drops what
 /// an interrupted build left, and what another role could not drop.
 async fn standing(connection: &mut PgConnection, table: &Table) -> Attempt<Vec<(String, i64)>> {
@@ -224,25 +268,19 @@ async fn standing(connection: &mut PgConnection, table: &Table) -> Attempt<Vec<(
     Ok(standing)
 }
 
-async fn discard(connection: &mut PgConnection, table: &Table, owner: i64) -> Attempt<()> {
-    let name = table.index_of(owner);
+async fn is_there(connection: &mut PgConnection, index: &str) -> Attempt<bool> {
     let sql = "SELECT to_regclass(current_schema() || '.' || $1) IS NOT NULL";
-    let is_there: bool = sqlx::query_scalar(sql).bind(&name).fetch_one(&mut *connection).await.doing(DOING)?;
-    if !is_there {
-        return Ok(());
-    }
-    take_turn(connection, table, PATIENCE).await?;
-    match drop_index(connection, &name).await {
-        Err(failure) if is_refused(&failure.error) => leave(connection, &name).await,
-        dropped => dropped,
-    }
+    sqlx::query_scalar(sql).bind(index).fetch_one(connection).await.doing(DROP)
 }
 
-/// Notes an index that the role does not own, for the next build of the role that does.
-async fn leave(connection: &mut PgConnection, name: &str) -> Attempt<()> {
-    tracing::warn!(index = name, "an index of vectors is left to the role that owns it, whose next build drops it");
-    let note = sqlx::query("INSERT INTO index_left (name) VALUES ($1) ON CONFLICT DO NOTHING").bind(name);
-    note.execute(connection).await.doing(DROP).map(|_| ())
+async fn discard(connection: &mut PgConnection, table: &Table, owner: i64, patience: Duration) -> Attempt<()> {
+    take_turn(connection, table, patience).await?;
+    // The server's own bound, for it would go on waiting although nobody waits for its answer. An index that is dropped by half is
+    // invalid: no search uses it, and the next try or build drops it.
+    let bound = sqlx::query("SELECT set_config('statement_timeout', $1, false)");
+    let bound = bound.bind(format!("{}ms", PATIENCE.as_millis())).execute(&mut *connection);
+    bound.await.doing(DROP)?;
+    drop_index(connection, &table.index_of(owner)).await
 }
 
 async fn drop_index(connection: &mut PgConnection, name: &str) -> Attempt<()> {

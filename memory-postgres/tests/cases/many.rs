@@ -13,8 +13,8 @@ use memory_core::{Epoch, Filter, ItemId, MessageId, Scope, Unit, Version};
 use memory_postgres::{PgVectors, Postgres};
 use memory_testkit::generate::{self, Random};
 use memory_testkit::{Failure, SLACK, Scene, check, equal, fails};
-use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
+use sqlx::{Connection as _, QueryBuilder};
 
 /// How many owners have an index at the most.
 const MOST: usize = 32;
@@ -134,7 +134,7 @@ pub(crate) async fn of_earlier_versions(database: Postgres, url: String) -> Scen
     let table = format!("search.vector_{0}", pair.tested.space().fingerprint());
     let mut connection = PgConnection::connect(&url).await.map_err(|error| failed(&error))?;
     for owner in 0..MOST + 8 {
-        let mut sql = sqlx::QueryBuilder::new("CREATE INDEX ");
+        let mut sql = QueryBuilder::new("CREATE INDEX ");
         sql.push(table.trim_start_matches("search.")).push("_").push(owner).push(" ON ").push(&table);
         sql.push(" USING hnsw ((embedding::public.halfvec(4)) public.halfvec_cosine_ops) WHERE owner = ").push(owner);
         sql.build().execute(&mut connection).await.map_err(|error| failed(&error))?;
@@ -169,4 +169,43 @@ pub(crate) async fn while_another_is_built(database: Postgres, url: String) -> S
     equal(pair.tested.erase(&ada, Epoch(1)).await?.remaining, 0)?;
     equal(pair.indexes(&mut building).await?, 0)?;
     building.close().await.map_err(|error| failed(&error))
+}
+
+/// While a transaction that has read vectors is open, an index cannot be dropped. Who has none does not wait, and who has one not
+/// for long.
+pub(crate) async fn behind_a_reader(database: Postgres, url: String) -> Scene {
+    let mut pair = Pair::open(&database).await?;
+    let mut reader = PgConnection::connect(&url).await.map_err(|error| failed(&error))?;
+    let (ada, bob) = (pair.scope(0)?, pair.scope(1)?);
+    for scope in [&ada, &bob] {
+        pair.put(scope, LARGE).await?;
+    }
+    check!(pair.tested.build_index(&ada).await?, "an owner has no index");
+    let mut reading = reader.begin().await.map_err(|error| failed(&error))?;
+    let mut read = QueryBuilder::new("SELECT FROM search.vector_");
+    read.push(pair.tested.space().fingerprint()).push(" LIMIT 1");
+    read.build().execute(&mut *reading).await.map_err(|error| failed(&error))?;
+    let watch = Stopwatch::start();
+    fails!(pair.tested.erase(&ada, Epoch(1)).await.map(drop), error if error.is_retryable());
+    check!(watch.elapsed() < Duration::from_secs(6) + SLACK, "the drop took {:?}", watch.elapsed());
+    let (tested, scope) = (pair.tested.clone(), ada.clone());
+    let erasing = tokio::spawn(async move {
+        loop {
+            match tested.erase(&scope, Epoch(1)).await {
+                Err(error) if error.is_retryable() => {}
+                answer => return answer,
+            }
+        }
+    });
+    let watch = Stopwatch::start();
+    for _ in 0..20 {
+        // What is cleared has another number each time.
+        pair.tested.clear(&bob).await?;
+    }
+    check!(watch.elapsed() < Duration::from_secs(10) + SLACK, "without an index they took {:?}", watch.elapsed());
+    check!(!erasing.is_finished(), "the index was dropped under a reader");
+    reading.rollback().await.map_err(|error| failed(&error))?;
+    equal(erasing.await.map_err(|stopped| Failure::new(stopped.to_string()))??.remaining, 0)?;
+    equal(pair.indexes(&mut reader).await?, 0)?;
+    reader.close().await.map_err(|error| failed(&error))
 }

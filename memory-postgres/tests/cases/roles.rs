@@ -67,15 +67,23 @@ async fn put(store: &PgVectors, scope: &Scope, count: usize) -> Result<Vec<(Item
     Ok(entries.into_iter().map(|entry| (entry.item, entry.version)).collect())
 }
 
-/// Returns how many owners' own indexes there are.
-async fn indexes(admin: &mut PgConnection, schema: &str) -> Result<i64, Failure> {
-    let sql = "SELECT count(*) FROM pg_index AS i JOIN pg_class AS own ON own.oid = i.indexrelid \
+/// Returns the owners' own indexes, the oldest first.
+async fn indexes(admin: &mut PgConnection, schema: &str) -> Result<Vec<i64>, Failure> {
+    let sql = "SELECT own.oid::bigint FROM pg_index AS i JOIN pg_class AS own ON own.oid = i.indexrelid \
          JOIN pg_am AS method ON method.oid = own.relam AND method.amname = 'hnsw' \
-         WHERE own.relnamespace = to_regnamespace($1)";
-    sqlx::query_scalar(sql).bind(schema).fetch_one(admin).await.map_err(|error| failed(&error))
+         WHERE own.relnamespace = to_regnamespace($1) ORDER BY own.oid";
+    sqlx::query_scalar(sql).bind(schema).fetch_all(admin).await.map_err(|error| failed(&error))
 }
 
-/// What the application cannot drop is in the way of no erasure, and goes with the next build of the tables' owner.
+/// Returns how many indexes are noted as left.
+async fn left(admin: &mut PgConnection, schema: &str) -> Result<i64, Failure> {
+    let mut sql = QueryBuilder::new("SELECT count(*) FROM ");
+    sql.push(schema).push(".index_left");
+    sql.build_query_scalar().fetch_one(admin).await.map_err(|error| failed(&error))
+}
+
+/// What the application cannot drop is in the way of no erasure, and goes with the next build of the tables' owner. An index whose
+/// owner shrank and grew again stays.
 pub(crate) async fn indexes_of_another_role(url: String) -> Scene {
     let schema = format!("t{}", uuid::Uuid::now_v7().simple());
     let space = EmbeddingSpace { model: schema.clone(), dimension: 4, normalised: false, recipe: "1".to_owned() };
@@ -92,6 +100,7 @@ pub(crate) async fn indexes_of_another_role(url: String) -> Scene {
     for scope in [&ada, &bob, &eve] {
         check!(owner.build_index(scope).await?, "an owner has no index");
     }
+    let built = indexes(&mut admin, &schema).await?;
     let (gone, _) = items.split_at(FEW - SMALL);
     tested.clone().with_exact_below(SMALL as u64).delete(&ada, &Deletion::Items(gone.to_vec())).await?;
     equal(tested.scan(&ada, None, FEW).await?.len(), SMALL)?;
@@ -99,8 +108,31 @@ pub(crate) async fn indexes_of_another_role(url: String) -> Scene {
     equal((erased.removed, erased.remaining), (MANY as u64, 0))?;
     tested.clear(&eve).await?;
     equal(tested.scan(&eve, None, MANY).await?.len(), 0)?;
-    equal(indexes(&mut admin, &schema).await?, 3)?;
+    equal(indexes(&mut admin, &schema).await?, built.clone())?;
+    equal(left(&mut admin, &schema).await?, 2)?;
+    put(&tested, &ada, FEW).await?;
     put(&tested, &joe, FEW).await?;
     check!(owner.build_index(&joe).await?, "an owner has no index");
-    equal(indexes(&mut admin, &schema).await?, 1)
+    let now = indexes(&mut admin, &schema).await?;
+    equal((now.len(), now.first()), (2, built.first()))?;
+    equal(left(&mut admin, &schema).await?, 0)
+}
+
+/// A build forgets the notes of its owner's index, which is in use, and of those that are gone.
+pub(crate) async fn notes_of_indexes_in_use(url: String) -> Scene {
+    let schema = format!("t{}", uuid::Uuid::now_v7().simple());
+    let space = EmbeddingSpace { model: schema.clone(), dimension: 4, normalised: false, recipe: "1".to_owned() };
+    let store = PgVectors::open(&open(&url, &schema).await?, space).await?;
+    let (mut admin, ada) = (admin(&url).await?, Scope::new("roles", "ada")?);
+    put(&store, &ada, FEW).await?;
+    check!(store.build_index(&ada).await?, "an owner has no index");
+    let built = indexes(&mut admin, &schema).await?;
+    let mut note = QueryBuilder::new("INSERT INTO ");
+    note.push(&schema).push(".index_left SELECT 'gone' UNION ALL SELECT relname FROM pg_class WHERE oid = ");
+    note.push_bind(built.first().copied()).push("::bigint::oid");
+    note.build().execute(&mut admin).await.map_err(|error| failed(&error))?;
+    equal(left(&mut admin, &schema).await?, 2)?;
+    check!(store.build_index(&ada).await?, "an owner has no index");
+    equal(indexes(&mut admin, &schema).await?, built)?;
+    equal(left(&mut admin, &schema).await?, 0)
 }

@@ -12,7 +12,7 @@ use memory_core::store::records::{Expect, Put};
 use memory_core::store::upkeep::Target;
 use memory_core::{Error, Message, Role, Truth};
 use memory_testkit::broken_store;
-use memory_testkit::doubles::{Counting, EmbedderMode, Faulty, Tapped, When};
+use memory_testkit::doubles::{Counting, EmbedderMode, Faulty, ManualClock, Tapped, When};
 
 use crate::bench::Bench;
 
@@ -120,6 +120,20 @@ async fn a_truth_store_that_fails_stops_no_other_and_upkeep_fails_only_if_none_a
     assert_eq!((report.indexed, report.failures.len()), (1, 1), "{report:?}");
     let memory = over(chat(), records().layered_upkeep(mute)).await;
     assert!(matches!(memory.upkeep_once().await, Err(Error::Backend { backend: "faulty", .. })));
+}
+
+#[tokio::test]
+async fn what_a_sweep_deleted_is_counted_although_the_next_one_fails() {
+    let (clock, minute) = (Arc::new(ManualClock::default()), Duration::from_secs(60));
+    let faulty = Arc::new(Faulty::at(2, When::Before).of("sweep"));
+    let records: Truth<dyn RecordStore> = Truth::records(Arc::new(MemRecords::default()));
+    let records = records.layered_upkeep(|upkeep| Arc::new(Tapped::new(upkeep, faulty)));
+    let chat = Truth::chat(Arc::new(MemChat::default()));
+    let memory = Memory::builder(chat, records).clock(clock.clone()).build().await.unwrap();
+    owner(&memory, "ada").remember(Remember::fact("The door code is 4711.").with_ttl(minute)).await.unwrap();
+    clock.advance(minute);
+    let report = memory.upkeep_once().await.unwrap();
+    assert_eq!((report.expired, report.failures.len()), (1, 1), "{report:?}");
 }
 
 #[tokio::test(start_paused = true)]
