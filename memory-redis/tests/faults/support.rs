@@ -90,8 +90,9 @@ pub(crate) async fn log(
 /// Checks that a session holds exactly these messages, each once and in this order.
 pub(crate) async fn holds(chat: &RedisChat, scope: &Scope, session: &SessionId, promised: &[NewMessage]) -> Scene {
     let found = log(chat, scope, session).await?;
-    let lost = promised.iter().find(|new| !found.iter().any(|(id, _)| *id == new.message.id));
-    check!(lost.is_none(), "{:?} is lost", lost.map(|new| new.message.text()));
+    let lost = promised.iter().filter(|new| !found.iter().any(|(id, _)| *id == new.message.id));
+    let lost: Vec<String> = lost.map(|new| new.message.text()).collect();
+    check!(lost.is_empty(), "{} of {} in {} are lost: {lost:?}", lost.len(), promised.len(), session.name());
     check!(found.len() == promised.len(), "{} messages where {} were acknowledged", found.len(), promised.len());
     let in_order = found.iter().zip(promised).all(|((id, _), new)| *id == new.message.id);
     check!(in_order, "the messages stand in another order");
