@@ -89,8 +89,12 @@ tests() {
   fi
 
   step "ceilings of the calls of three tiers, unoptimised, at a fifth of the size"
-  # The full size, optimised: cargo bench -p memory-sqlite --bench tiers.
-  cargo bench --quiet --workspace --all-features --profile dev --bench tiers -- 200 1000 2000 2>&1 | tee -a "$log" || code=1
+  # The full size, optimised, on disk: cargo bench -p memory-sqlite --bench tiers. Here the file lies in memory, if that can be: how
+  # long a disk takes to sync is not the code's.
+  local folder="${TMPDIR:-/tmp}"
+  [ ! -w /dev/shm ] || folder=/dev/shm
+  TMPDIR="$folder" cargo bench --quiet --workspace --all-features --profile dev --bench tiers -- 200 1000 2000 2>&1 |
+    tee -a "$log" || code=1
 
   # At the end, where it is seen: what ran against which server, and what failed, with its reason.
   step "summary"
