@@ -93,11 +93,12 @@ reference() { # CASES
 # Histories of a whole memory beside a model, so many over the stores of a crate. Each thousand has new stores and a seed of its own:
 # what stores keep of owners that were forgotten makes every pass of upkeep over them longer.
 histories() { # HISTORIES CRATE TARGET
-  local seed
+  local seed what
   for seed in $(seq "$(($1 / 1000))"); do
-    MEMORY_TEST_SEED="$seed" MEMORY_TEST_HISTORIES=1000 tests "$2" "$3" histories_of || return 1
+    for what in histories_of contexts_of_branches; do
+      MEMORY_TEST_SEED="$seed" MEMORY_TEST_HISTORIES=1000 tests "$2" "$3" "$what" || return 1
+    done
   done
-  MEMORY_TEST_HISTORIES=1000 tests "$2" "$3" contexts_of_branches
 }
 
 # What fits into a context, over so many histories.

@@ -111,14 +111,12 @@ fn what_one_hook_has_no_time_to_store_the_next_ones_store() {
     let lines: Vec<String> =
         (1..=6_000).map(|number| line(number, "user", &format!("Parcel {number} goes to Porto. {more}"))).collect();
     let path = bed.file("transcript.jsonl", lines.join("\n"));
-    let (mut stored, mut in_vain) = (0, 0);
+    let mut stored = 0;
     while stored < lines.len() as u64 {
         let answer = hook(&bed, &ended(&path));
         assert_eq!((answer.code, answer.stdout.as_str()), (0, ""), "{}", answer.stderr);
         let now = bed.json(&["show", "s1"])["messages"].as_u64().unwrap();
-        // On a busy machine the time of one is over before anything is stored.
-        in_vain = if now > stored { 0 } else { in_vain + 1 };
-        assert!(in_vain < 5, "{now} after {stored}: {}", answer.stderr);
+        assert!(now > stored, "{now} after {stored}: {}", answer.stderr);
         stored = now;
     }
     assert_eq!(stored, lines.len() as u64);
