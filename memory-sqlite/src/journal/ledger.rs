@@ -3,6 +3,8 @@
 //! A change is made in memory and collected for the file. [`Ledger::commit`] writes what was collected, as one transaction;
 //! [`Ledger::undo`] takes it back.
 
+mod tidy;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
 
@@ -10,7 +12,7 @@ use memory_core::Scope;
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, SessionId};
 use memory_core::store::chat::Fence;
-use sqlx::{Row as _, SqliteConnection};
+use sqlx::SqliteConnection;
 
 use super::config::JournalConfig;
 use super::entry::{Draft, Entry, columns, insert, sum};
@@ -251,8 +253,8 @@ impl Ledger {
         let meant = places.filter(|(_, place)| is_meant(&place.session, place.id, place.fence));
         let numbers: BTreeSet<u64> = meant.map(|(number, _)| number).collect();
         let count = self.remove(numbers);
-        // What the primary has left the journal before, and may stand in the log all the same.
-        self.log.hide(self.log.is_filled() || !self.changes.is_empty());
+        // What the primary has left the journal before, and may stand in the log or in the file all the same.
+        self.log.hide(self.log.holds_traces() || !self.changes.is_empty());
         count
     }
 
@@ -274,6 +276,7 @@ impl Ledger {
                     continue;
                 }
                 Change::Remove(numbers) => {
+                    self.log.removed();
                     let sql = "DELETE FROM entry WHERE number IN (SELECT value FROM json_each(?))";
                     (sqlx::query(sql).bind(list(&numbers)), numbers.len())
                 }
@@ -352,36 +355,6 @@ impl Ledger {
     /// Returns whether somebody has removed what must leave no trace since this was last asked.
     pub(super) fn has_hidden(&mut self) -> bool {
         self.log.take_asked()
-    }
-
-    /// Moves the log if it is long, or holds what must leave no trace. Answers as [`Ledger::move_log`] does.
-    pub(super) async fn tidy(&mut self) -> Result<bool, Fault> {
-        if self.log.is_due() { self.move_log().await } else { Ok(true) }
-    }
-
-    /// Moves the log into the file. If the disk is full it stays for a while: all that was committed is there. Returns whether
-    /// nothing remains of what must leave no trace.
-    pub(super) async fn move_log(&mut self) -> Result<bool, Fault> {
-        match self.checkpoint().await {
-            Err(Fault::Full) => Ok(self.log.stay()),
-            moved => moved.map(|()| true),
-        }
-    }
-
-    /// Moves the log into the file and empties it.
-    pub(super) async fn checkpoint(&mut self) -> Result<(), Fault> {
-        #[cfg(test)]
-        if let Some(full) = self.full.checked_sub(1) {
-            self.full = full;
-            return Err(Fault::Full);
-        }
-        let moved = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut self.connection).await?;
-        if moved.try_get::<i64, _>(0)? != 0 {
-            let error = Error::corrupt(BACKEND, "somebody else reads the journal");
-            return Err(Fault::Broken(error));
-        }
-        self.log.moved();
-        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The log of the journal: what stands in it, and when it is to be moved into the file.
+//! The log of the journal: what stands in it, and when it is to be moved into the file; and what may have stayed in the file.
 
 /// How long it may grow, in bytes. SQLite's own checkpoints hide that they failed, so there are none.
 const LONGEST: u64 = 4 << 20;
@@ -14,17 +14,24 @@ pub(super) struct Log {
     is_secret: bool,
     /// Whether somebody wanted that, found or not, since it was last asked.
     is_asked: bool,
+    /// Whether the file may hold copies of what was removed: where rows moved between pages, some stay behind.
+    has_copies: bool,
 }
 
 impl Log {
-    /// Returns the log of a journal that was opened, which may hold something.
+    /// Returns the log of a journal that was opened, which may hold something, as its file may.
     pub(super) fn new() -> Self {
-        Self { bytes: 1, bound: LONGEST, is_secret: false, is_asked: false }
+        Self { bytes: 1, bound: LONGEST, is_secret: false, is_asked: false, has_copies: true }
     }
 
     /// Notes that bytes were written.
     pub(super) fn add(&mut self, bytes: u64) {
         self.bytes += bytes;
+    }
+
+    /// Notes that entries were removed.
+    pub(super) fn removed(&mut self) {
+        self.has_copies = true;
     }
 
     /// Notes that somebody removes what must leave no trace; `is_any` tells whether there is something that could.
@@ -43,9 +50,24 @@ impl Log {
         self.bytes > 0
     }
 
+    /// Returns whether it, or the file, may hold something of what was removed before.
+    pub(super) fn holds_traces(&self) -> bool {
+        self.is_filled() || self.has_copies
+    }
+
     /// Returns whether it is to be moved.
     pub(super) fn is_due(&self) -> bool {
         self.is_secret || self.bytes > self.bound
+    }
+
+    /// Returns whether the file is to be rewritten once it is moved.
+    pub(super) fn is_to_be_rewritten(&self) -> bool {
+        self.is_secret && self.has_copies
+    }
+
+    /// Notes that the file was rewritten.
+    pub(super) fn rewritten(&mut self) {
+        self.has_copies = false;
     }
 
     /// Notes that it was moved, and is empty.

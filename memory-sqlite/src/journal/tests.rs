@@ -91,6 +91,59 @@ async fn o8_what_was_erased_or_forgotten_leaves_no_byte() {
     }
 }
 
+/// Rows that grow are moved between pages, and leave copies of themselves behind.
+#[tokio::test]
+async fn o8_what_was_erased_leaves_no_byte_where_rows_were_moved_between_pages() {
+    for words in [5, 10, 20] {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = SqliteJournal::connect(JournalConfig::new(folder.path().join("journal.db"))).await.unwrap();
+        let ((scope, session), erased) = (place(), SessionId::new("erased").unwrap());
+        let mut numbers = Vec::new();
+        for _ in 0..50 {
+            for (session, text) in [(&session, "of others "), (&erased, "a secret ")] {
+                numbers.push(journal.push(&scope, session, &batch([text.repeat(words)])).await.unwrap());
+            }
+        }
+        for number in numbers.into_iter().rev() {
+            journal.reject(number, &"refused ".repeat(60)).await.unwrap();
+        }
+        let below = Fence { epoch: Epoch(1), generation: 0 };
+        assert_eq!(journal.erase(&scope, Some(&erased), below).await.unwrap(), 50);
+        assert_eq!(traces(folder.path(), "a secret"), 0, "of {words} words");
+        assert_eq!(journal.rejected(None, usize::MAX).await.unwrap().len(), 50);
+    }
+}
+
+#[tokio::test]
+async fn o8_what_was_sent_long_before_it_was_forgotten_leaves_no_byte_where_rows_were_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = JournalConfig::new(folder.path().join("journal.db"));
+    let journal = SqliteJournal::connect(config.clone()).await.unwrap();
+    let ((scope, session), mut ids, mut revived) = (place(), Vec::new(), Vec::new());
+    for number in 1..=100 {
+        let is_secret = number % 2 == 0;
+        let text = if is_secret { "a secret " } else { "of others " };
+        let new = batch([text.repeat(10)]);
+        if is_secret {
+            ids.push(new.messages[0].message.id);
+            revived.push((number, None));
+        }
+        assert_eq!(journal.push(&scope, &session, &new).await.unwrap(), number);
+    }
+    for number in (1..=100).rev() {
+        journal.reject(number, &"refused ".repeat(60)).await.unwrap();
+    }
+    journal.revive(&revived).await.unwrap();
+    let sent: Vec<u64> = (101..=150).collect();
+    journal.acknowledge(&sent).await.unwrap();
+    // Nothing of it stands in the log any more.
+    journal.close().await.unwrap();
+    let journal = SqliteJournal::connect(config).await.unwrap();
+    assert_eq!(journal.forget(&scope, &ids).await.unwrap(), 0);
+    assert_eq!(traces(folder.path(), "a secret"), 0);
+    assert_eq!(journal.rejected(None, usize::MAX).await.unwrap().len(), 50);
+}
+
 #[tokio::test]
 async fn o8_what_was_sent_before_it_was_erased_or_forgotten_leaves_no_byte() {
     for way in ["redact", "delete", "erase"] {
