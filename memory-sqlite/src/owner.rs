@@ -97,6 +97,12 @@ pub(crate) async fn bury(
     drop.execute(&mut *connection).await.doing(doing)?;
     let keep = sqlx::query("UPDATE note SET owner = ? WHERE owner = ?").bind(new.id).bind(old.id);
     keep.execute(&mut *connection).await.doing(doing)?;
+    // A walk that is in the midst of the owner's items has none left to note, and names one. What is written from now on is noted
+    // by whoever writes it. Walks of indexes that are being retired are of the truth's number below zero.
+    let sql =
+        "UPDATE enlisted SET noted_key = '' WHERE truth IN (?1, -1 - ?1) AND noted_owner = ?2 AND noted_key <> ''";
+    let leave = sqlx::query(sql).bind(truth.number()).bind(scope.key());
+    leave.execute(connection).await.doing(doing)?;
     Ok(new)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use memory_core::record::Record;
 use memory_core::store::chat::{Append, ChatStore, Compaction, NewMessage, Page, View};
 use memory_core::store::records::{Expect, Put, RecordBatch, RecordStore};
-use memory_core::store::upkeep::Upkeep;
+use memory_core::store::upkeep::{IndexName, Target, Upkeep};
 use memory_core::store::{ErasureLevel, Store};
 use memory_core::{Epoch, Message, Role, Scope, Seq, SeqRange, SessionId, Timestamp};
 use sqlx::{ConnectOptions, Connection};
@@ -170,4 +170,23 @@ async fn a_large_file_is_purged_when_asked_for() {
     assert_eq!(bed.file.purge().await.unwrap(), ErasureLevel::Purged);
     assert_eq!(bed.count(0), 0);
     assert!(bed.count(1) > 0);
+}
+
+#[tokio::test]
+async fn an_owner_erased_while_an_index_is_enlisted_leaves_no_name_and_holds_up_no_other() {
+    let bed = Bed::new(5).await;
+    let (index, session) = (IndexName::new("text/test-1").unwrap(), |name: &str| SessionId::new(name).unwrap());
+    for (owner, name) in [(0, marker(0)), (0, "z".to_owned()), (1, "s".to_owned())] {
+        let message = NewMessage::sized(Message::new(Role::User, "hello", Timestamp(1)), 1);
+        bed.chat.append(&scope(owner), &session(&name), &Append::new(vec![message])).await.unwrap();
+    }
+    // As far as the first conversation of the first owner.
+    assert!(!bed.chat.enlist(&index, None, 1).await.unwrap());
+    assert!(bed.count(0) > 0);
+    assert_eq!(bed.erase(0).await, [ErasureLevel::Purged; 2]);
+    assert_eq!(bed.count(0), 0);
+    assert!(bed.chat.enlist(&index, None, usize::MAX).await.unwrap());
+    let noted = bed.chat.pending(&index, Timestamp(0), 10).await.unwrap();
+    let noted: Vec<_> = noted.into_iter().map(|note| (note.scope, note.target)).collect();
+    assert_eq!(noted, [(scope(0), Target::Owner), (scope(1), Target::Messages(session("s")))]);
 }
