@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 
 use memory_core::store::chat::{Append, Appended, ChatStore, NewMessage, Page, View};
@@ -101,4 +102,27 @@ async fn damaged_files_give_errors_and_never_other_words() {
         }
     }
     assert!(errors > 5, "the damage is never met: {errors}");
+}
+
+#[tokio::test]
+async fn a_log_whose_file_is_gone_is_kept_until_the_file_is_back() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (path, moved) = (folder.path().join("memory.db"), elsewhere.path().join("memory.db"));
+    let log = |path: &Path| path.with_extension("db-wal");
+    let file = Sqlite::connect(SqliteConfig::new(&path)).await.unwrap();
+    append(&file, &batch("first")).await.unwrap();
+    // As a process leaves it that is killed, and without the file itself.
+    std::fs::copy(log(&path), log(&moved)).unwrap();
+    let left = std::fs::read(log(&moved)).unwrap();
+    for is_empty in [false, true] {
+        for config in [SqliteConfig::new(&moved), SqliteConfig::new(&moved).with_read_only(true)] {
+            let refused = Sqlite::connect(config).await.map(drop).unwrap_err();
+            assert!(!refused.is_retryable() && refused.with_causes().contains("put the file back"), "{refused:?}");
+        }
+        assert_eq!((std::fs::read(log(&moved)).unwrap() == left, moved.exists()), (true, is_empty));
+        std::fs::write(&moved, b"").unwrap();
+    }
+    std::fs::copy(&path, &moved).unwrap();
+    let again = Sqlite::connect(SqliteConfig::new(&moved)).await.unwrap();
+    assert_eq!(read(&again).await.unwrap().len(), 1);
 }

@@ -95,6 +95,13 @@ pub(crate) fn is_filled(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
 }
 
+/// Returns whether a log stands there whose file is missing or empty. SQLite would delete it, and with it what was not moved into
+/// the file yet.
+pub(crate) fn is_log_alone(path: &Path) -> bool {
+    // The log first: another process that makes the file fills it before it begins the log.
+    is_filled(&log_of(path)) && !is_filled(path)
+}
+
 fn gone() -> Error {
     unusable("it is no more the file at its path: open it again")
 }

@@ -7,7 +7,7 @@ use memory_core::Error;
 use memory_core::store::chat::Append;
 use memory_core::store::journal::{Journal as _, Queued};
 
-use super::tests::{batch, place};
+use super::tests::{batch, place, push, texts};
 use super::{JournalConfig, SqliteJournal};
 
 /// The size of a page.
@@ -255,4 +255,35 @@ async fn each_entry_that_is_not_found_where_it_should_be_is_saved() {
         assert_eq!(saved(&path).await, (expected.clone(), Some(0)));
     }
     assert!(told > 3, "{told}");
+}
+
+#[tokio::test]
+async fn a_log_whose_file_is_gone_is_told_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, log) = (folder.path().join("journal.db"), |path: &Path| path.with_extension("db-wal"));
+    let journal = SqliteJournal::connect(JournalConfig::new(&path)).await.unwrap();
+    push(&journal, "waits").await.unwrap();
+    let (file, left) = (std::fs::read(&path).unwrap(), std::fs::read(log(&path)).unwrap());
+    for is_recovered in [false, true] {
+        // As a process leaves it that is killed, and without the file itself.
+        let elsewhere = tempfile::tempdir().unwrap();
+        let moved = elsewhere.path().join("journal.db");
+        std::fs::write(log(&moved), &left).unwrap();
+        let config = JournalConfig::new(&moved);
+        for _ in 0..2 {
+            let refused = SqliteJournal::connect(config.clone()).await.map(drop);
+            assert!(matches!(&refused, Err(Error::Corrupt { .. })), "{refused:?}");
+        }
+        if is_recovered {
+            let recovered = SqliteJournal::recover(config.clone()).await.unwrap();
+            let aside = recovered.damaged.unwrap();
+            assert_eq!((recovered.kept, recovered.lost), (0, None));
+            assert_eq!(std::fs::read(format!("{}-wal", aside.display())).unwrap(), left);
+        } else {
+            assert_eq!(std::fs::read(log(&moved)).unwrap(), left);
+            std::fs::write(&moved, &file).unwrap();
+        }
+        let again = SqliteJournal::connect(config).await.unwrap();
+        assert_eq!(texts(&again).await.len(), usize::from(!is_recovered));
+    }
 }
