@@ -162,7 +162,8 @@ impl Sqlite {
     }
 
     /// Writes a copy of the whole file, as it is at one moment, to `to`, and syncs it. Others read and write meanwhile. What was
-    /// deleted or erased before leaves no byte in it. An empty file at `to` is filled, any other refused.
+    /// deleted or erased before leaves no byte in it. An empty file at `to` is filled, any other refused. The copy of a private file
+    /// is private ([`SqliteConfig::with_private`]).
     ///
     /// If this call is dropped or fails, what stands at `to` is worth nothing.
     ///

@@ -74,7 +74,7 @@ impl SqliteConfig {
         self
     }
 
-    /// Sets whether the file, with those beside it, is private to the user who made it. Default true.
+    /// Sets whether the file, with those beside it and its backups, is private to the user who made it. Default true.
     ///
     /// A private file is made with the mode 0600, whatever the umask. If an existing file of this user has other permissions,
     /// opening it for writing removes those of all other users. If false, the umask decides and existing permissions stay: for

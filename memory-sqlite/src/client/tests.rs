@@ -281,3 +281,34 @@ async fn a_backup_is_the_file_as_it_is_and_refuses_what_is_there() {
     let opened = Sqlite::connect(SqliteConfig::new(&other).with_create(false)).await.unwrap();
     assert_eq!(owners(&opened).await, ["a", "b"]);
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_backup_of_a_private_file_is_for_nobody_else_and_of_a_shared_one_as_it_is_made() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let (folder, config) = place();
+    let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().mode() & 0o777;
+    let empty = |name: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, b"").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        path
+    };
+    let private = Sqlite::connect(config.clone()).await.unwrap();
+    private.backup(&folder.path().join("new.db")).await.unwrap();
+    private.backup(&empty("empty.db")).await.unwrap();
+    assert_eq!((mode("new.db"), mode("empty.db")), (0o600, 0o600));
+    let shared = Sqlite::connect(config.with_private(false)).await.unwrap();
+    shared.backup(&empty("shared.db")).await.unwrap();
+    assert_eq!(mode("shared.db"), 0o644);
+}
+
+#[tokio::test]
+async fn a_copy_of_a_file_that_others_write_to_meanwhile_is_worth_nothing() {
+    let (_folder, config) = place();
+    Sqlite::connect(config.clone()).await.unwrap().close().await.unwrap();
+    let reading = Sqlite::connect(config.clone().with_read_only(true)).await.unwrap();
+    // The copy itself is what is written: it stands where the log of a writer would.
+    let copied = reading.backup(&config.path.with_extension("db-wal")).await;
+    assert!(copied.is_err_and(|error| error.with_causes().contains("open it again")));
+}
