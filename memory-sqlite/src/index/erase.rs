@@ -42,11 +42,15 @@ pub(crate) async fn begin(
     let mut owner = Owner::intern(connection, scope, name).await?;
     owner.raise(below);
     owner.save(connection).await?;
-    let (id, older) = (owner.id, items::older(connection, owner.id, below).await?);
-    if older.is_empty() || (older.len() as u64) < items::count(connection, id).await? {
-        return Ok((id, older));
+    let id = owner.id;
+    // Counted, not read: what is buried may be damaged, and may be much. Without any item there may be what belonged to some.
+    let (all, older) = items::count(connection, id, below).await?;
+    if older < all {
+        return Ok((id, items::older(connection, id, below).await?));
     }
-    owner.bury(connection, scope, name).await?;
+    if older > 0 || owner.changed != 0 {
+        owner.bury(connection, scope, name).await?;
+    }
     Ok((id, Vec::new()))
 }
 
@@ -109,10 +113,10 @@ async fn step(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> R
 async fn left(connection: &mut SqliteConnection, scope: &Scope, name: &str, below: Epoch) -> Result<u64> {
     let mut left = 0;
     for owner in buried(connection, scope, name).await? {
-        left += items::count(connection, owner).await?;
+        left += items::count(connection, owner, below).await?.0;
     }
     if let Some(owner) = Owner::find(connection, scope, name).await? {
-        left += items::older(connection, owner.id, below).await?.len() as u64;
+        left += items::count(connection, owner.id, below).await?.1;
     }
     Ok(left)
 }

@@ -240,14 +240,12 @@ pub(crate) async fn older(connection: &mut SqliteConnection, owner: i64, below: 
     places(rows)
 }
 
-/// Returns how many items there are.
-pub(crate) async fn count(connection: &mut SqliteConnection, owner: i64) -> Result<u64> {
-    let count: i64 = sqlx::query_scalar("SELECT count(*) FROM index_item WHERE owner = ?")
-        .bind(owner)
-        .fetch_one(connection)
-        .await
-        .doing("count the items")?;
-    Ok(u64::try_from(count).unwrap_or(0))
+/// Returns how many items there are, and how many of them are of epochs before `below`.
+pub(crate) async fn count(connection: &mut SqliteConnection, owner: i64, below: Epoch) -> Result<(u64, u64)> {
+    let sql = "SELECT count(*), count(*) FILTER (WHERE epoch < ?) FROM index_item WHERE owner = ?";
+    let counts = sqlx::query_as::<_, (i64, i64)>(sql).bind(whole(below.0)).bind(owner);
+    let (all, older) = counts.fetch_one(connection).await.doing("count the items")?;
+    Ok((loaded(all)?, loaded(older)?))
 }
 
 /// A row of an item: its number, its key, and its block.

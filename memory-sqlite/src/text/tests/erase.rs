@@ -93,3 +93,26 @@ async fn an_erasure_takes_more_steps_than_one_and_leaves_no_row() {
     }
     assert_eq!(rows(&text, "index_owner").await, 1);
 }
+
+#[tokio::test]
+async fn a_damaged_index_is_erased_whole() {
+    for (damaged, removed) in [
+        ("UPDATE index_item SET item = CAST('x-' || id AS BLOB)", 100),
+        ("UPDATE index_item SET fields = x'07'", 100),
+        ("UPDATE text_segment SET documents = x'07'", 100),
+        ("DELETE FROM text_segment", 100),
+        ("DELETE FROM text_tail", 100),
+        ("DELETE FROM index_item", 0),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let text = open(&folder, SMALL).await;
+        text.put(&scope("a"), &marked(100), Visibility::OnReturn).await.unwrap();
+        raw::damage(&text.file, damaged).await;
+        let erased = text.erase(&scope("a"), Epoch(1)).await.unwrap();
+        assert_eq!((erased.removed, erased.remaining), (removed, 0), "{damaged}");
+        for table in ["index_item", "index_value", "text_statistics", "text_tail", "text_segment", "text_posting"] {
+            assert_eq!(rows(&text, table).await, 0, "{damaged}: {table}");
+        }
+        assert_eq!(seen(&folder), 0, "{damaged}");
+    }
+}
