@@ -156,9 +156,16 @@ impl Sqlite {
         purge::purge(&self.shared.writer, u64::MAX).await
     }
 
-    /// Works like [`Self::purge`] if the file is small enough to do so with each erasure; else returns `Logical`.
+    /// Works like [`Self::purge`] if the file is small enough to do so with each erasure; else returns `Logical`, also if it cannot
+    /// be rewritten now, as on a full disk: what was erased is out of reach all the same.
     pub(crate) async fn purge_if_small(&self) -> Result<ErasureLevel> {
-        purge::purge(&self.shared.writer, self.shared.file.config.purge_below).await
+        match purge::purge(&self.shared.writer, self.shared.file.config.purge_below).await {
+            Err(error) if error.is_retryable() => {
+                tracing::warn!(error = error.with_causes(), "a file is not rewritten after an erasure");
+                Ok(ErasureLevel::Logical)
+            }
+            level => level,
+        }
     }
 
     /// Writes a copy of the whole file, as it is at one moment, to `to`, and syncs it. Others read and write meanwhile. What was

@@ -190,3 +190,27 @@ async fn an_owner_erased_while_an_index_is_enlisted_leaves_no_name_and_holds_up_
     let noted: Vec<_> = noted.into_iter().map(|note| (note.scope, note.target)).collect();
     assert_eq!(noted, [(scope(0), Target::Owner), (scope(1), Target::Messages(session("s")))]);
 }
+
+#[tokio::test]
+async fn an_erasure_after_which_the_file_cannot_be_rewritten_is_logical_until_it_is_repeated() {
+    let bed = Bed::new(3).await;
+    let session = SessionId::new("s").unwrap();
+    for (owner, count) in [(0, 1), (1, 5_000)] {
+        let message = || Message::new(Role::User, "hello", Timestamp(1)).with_speaker(marker(owner));
+        let messages = (0..count).map(|_| NewMessage::sized(message(), 1)).collect();
+        bed.chat.append(&scope(owner), &session, &Append::new(messages)).await.unwrap();
+    }
+    // Interrupts what takes as long as to copy all messages.
+    let interrupt = bed.file.write("interrupt", |connection| {
+        Box::pin(async move {
+            connection.lock_handle().await.unwrap().set_progress_handler(5_000, || false);
+            Ok(())
+        })
+    });
+    interrupt.await.unwrap();
+    for (removed, level) in [(1, ErasureLevel::Logical), (0, ErasureLevel::Purged)] {
+        let erased = bed.chat.erase(&scope(0), Epoch(1)).await.unwrap();
+        assert_eq!((erased.removed, erased.remaining, erased.level), (removed, 0, level));
+    }
+    assert_eq!((bed.count(0), bed.count(1) > 0), (0, true));
+}
