@@ -1,11 +1,11 @@
-//! What appends and folds cost, by the steps of SQLite's machine.
+//! What appends, folds and restores cost, by the steps of SQLite's machine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memory_core::id::{MessageId, Seq, SeqRange, SessionId};
 use memory_core::store::chat::{Append, ChatStore, Compaction, NewMessage, Page, Slice};
-use memory_core::{Message, Role, Scope, Timestamp};
+use memory_core::{CounterId, Message, Role, Scope, StoredMessage, Timestamp};
 use tempfile::TempDir;
 
 use crate::client::Sqlite;
@@ -24,6 +24,11 @@ struct Talk {
 impl Talk {
     /// Fills a conversation with so many messages, of which the newest 500 are in the window.
     async fn of(messages: usize) -> Self {
+        Self::with_window(messages, 500).await
+    }
+
+    /// Fills a conversation with so many messages, of which at most so many are in the window.
+    async fn with_window(messages: usize, window: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = Sqlite::connect(SqliteConfig::new(folder.path().join("memory.db"))).await.unwrap();
         let chat = SqliteChat::new(&file);
@@ -31,8 +36,8 @@ impl Talk {
         let steps = Arc::new(AtomicU64::new(0));
         let talk = Self { _folder: folder, chat, scope, session, steps: Arc::clone(&steps) };
         let mut left = messages;
-        while left > 500 {
-            let part = (left - 500).min(500);
+        while left > window {
+            let part = (left - window).min(500);
             talk.append(part).await;
             talk.fold(part).await;
             left -= part;
@@ -69,6 +74,27 @@ impl Talk {
         let change = Compaction::Fold { fence: state.fence, span: SeqRange { first, last }, ids, summary };
         let state = self.chat.compact(&self.scope, &self.session, &change).await.unwrap();
         assert!(state.head > Seq(0));
+    }
+
+    /// Restores so many messages behind the others.
+    async fn restore(&self, count: u64) {
+        let head = self.chat.read(&self.scope, &self.session, &Page::newest(0)).await.unwrap().state.head;
+        let row = |number: u64| {
+            let message = Arc::new(Message::new(Role::User, "words", Timestamp(0)));
+            StoredMessage {
+                id: message.id,
+                session: self.session.clone(),
+                seq: Seq(head.0 + number),
+                tokens: 1,
+                counter: CounterId::UNKNOWN,
+                covers: None,
+                archived_by: None,
+                message: Some(message),
+            }
+        };
+        let rows: Vec<_> = (1..=count).map(row).collect();
+        let restored = self.chat.restore(&self.scope, &self.session, None, &rows).await.unwrap();
+        assert_eq!(restored.state.active_messages, head.0 + count);
     }
 
     /// Returns how many steps were taken since it was asked last.
@@ -111,4 +137,18 @@ async fn s1_3_a_fold_takes_steps_for_what_leaves_the_window_and_not_for_what_lef
     }
     // A window holds one more summary for each part that was folded before.
     assert!(costs[1].0 <= 2 * costs[0].0 && costs[1].1 <= 2 * costs[0].1, "{costs:?}");
+}
+
+#[tokio::test]
+async fn a_restore_takes_the_same_steps_beside_a_window_of_twenty_thousand() {
+    let mut costs = Vec::new();
+    for messages in [100, 20_000] {
+        let talk = Talk::with_window(messages, messages).await;
+        // The first one after the connection was told to count prepares its statements.
+        talk.restore(100).await;
+        talk.spent();
+        talk.restore(100).await;
+        costs.push(talk.spent());
+    }
+    assert!(costs[0] > 0 && costs[1] <= costs[0] + 50, "{costs:?}");
 }

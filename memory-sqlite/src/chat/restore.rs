@@ -13,7 +13,7 @@ use sqlx::{Row as _, SqliteConnection};
 use super::append::known;
 use super::compact::next_layer;
 use super::encode::{insert, insert_values};
-use super::session::{self, Session, recount};
+use super::session::{self, Session};
 use crate::client::Sqlite;
 use crate::error::Doing;
 use crate::filter::{ValueRow, value_rows};
@@ -88,11 +88,19 @@ async fn store(
     }
     let all = messages.iter().chain(summaries).map(|(_, row)| *row);
     insert_values(connection, owner, all, RESTORE).await?;
-    let from = session.counters.head.saturating_add(1);
+    let counters = &mut session.counters;
+    let from = counters.head.saturating_add(1);
     for (position, row) in messages {
-        session.counters.push(position.seq, row);
+        counters.push(position.seq, row);
     }
-    recount(connection, owner, session, RESTORE).await?;
+    // Counted on: a window may hold all that was ever said, and a restore comes in many parts.
+    for (position, row) in messages.iter().chain(summaries) {
+        if position.archived_by.is_none() && row.content.is_some() {
+            counters.active_messages = counters.active_messages.saturating_add(1);
+            counters.active_tokens = counters.active_tokens.saturating_add(row.tokens);
+        }
+    }
+    session::save(connection, session, RESTORE).await?;
     let upto = session.counters.head;
     if from <= upto {
         mark(connection, Truth::Chat, owner, session.id, Mark::Appended { from, upto }).await?;
