@@ -213,6 +213,12 @@ pub(crate) async fn scan(
     work.await
 }
 
+/// Finds the items of a session up to a version. The index is named, because without statistics SQLite takes all that the owner
+/// has for a few rows.
+const OF_SESSION: &str = "SELECT id, item, block FROM index_item INDEXED BY index_item_by_session \
+     WHERE owner = ?1 AND (epoch, revision) <= (?3, ?4) AND session IS NOT NULL \
+     AND session = (SELECT id FROM index_session WHERE owner = ?1 AND name = ?2)";
+
 /// Returns the places of a session's messages and spans. Records outlive the session in which they were made.
 async fn of_session(
     connection: &mut SqliteConnection,
@@ -221,9 +227,7 @@ async fn of_session(
     through: Version,
 ) -> Result<Vec<ItemPlace>> {
     let (epoch, revision) = numbers(through);
-    let sql = "SELECT id, item, block FROM index_item WHERE owner = ?1 AND (epoch, revision) <= (?3, ?4) \
-               AND session = (SELECT id FROM index_session WHERE owner = ?1 AND name = ?2)";
-    let rows = sqlx::query_as(sql).bind(owner).bind(session.name()).bind(epoch).bind(revision);
+    let rows = sqlx::query_as(OF_SESSION).bind(owner).bind(session.name()).bind(epoch).bind(revision);
     let rows = rows.fetch_all(connection).await;
     let mut places = places(rows)?;
     places.retain(|place| place.unit != Unit::Record);

@@ -39,13 +39,16 @@ pub(super) async fn of(connection: &mut SqliteConnection, owner: i64, items: &st
     sqlx::query_scalar(sql).bind(items).bind(owner).fetch_all(connection).await.doing(DOING)
 }
 
+/// Deletes those of the sessions that have no items any more. The plus keeps SQLite from going through all that the owner has.
+pub(super) const FORGET_EMPTY: &str = "DELETE FROM index_session WHERE +owner = ?1 \
+     AND id IN (SELECT value FROM json_each(?2)) \
+     AND NOT EXISTS (SELECT 1 FROM index_item AS item WHERE item.owner = ?1 AND item.session = index_session.id)";
+
 /// Deletes those of the sessions that have no items any more: a name stays no longer than what it stands at.
 pub(super) async fn forget_empty(connection: &mut SqliteConnection, owner: i64, sessions: &[i64]) -> Result<()> {
     if sessions.is_empty() {
         return Ok(());
     }
-    let sql = "DELETE FROM index_session WHERE owner = ?1 AND id IN (SELECT value FROM json_each(?2)) \
-               AND NOT EXISTS (SELECT 1 FROM index_item AS item WHERE item.owner = ?1 AND item.session = index_session.id)";
-    let deleted = sqlx::query(sql).bind(owner).bind(json_numbers(sessions.iter().copied())).execute(connection).await;
-    deleted.map(|_| ()).doing(DOING)
+    let delete = sqlx::query(FORGET_EMPTY).bind(owner).bind(json_numbers(sessions.iter().copied()));
+    delete.execute(connection).await.map(|_| ()).doing(DOING)
 }

@@ -79,3 +79,17 @@ async fn numbers_of_owners_are_never_given_twice() {
     let other = Owner::intern(&mut connection, &scope, "text/b").await.unwrap();
     assert_ne!(other.id, owner.id);
 }
+
+#[tokio::test]
+async fn the_items_of_a_session_and_sessions_without_any_are_looked_up_and_not_looked_for() {
+    let mut connection = database().await;
+    for (sql, plan) in [
+        (OF_SESSION, "SEARCH index_item USING INDEX index_item_by_session (owner=? AND session=?)"),
+        (sessions::FORGET_EMPTY, "SEARCH index_session USING INTEGER PRIMARY KEY (rowid=?)"),
+    ] {
+        let mut explain = sqlx::QueryBuilder::<sqlx::Sqlite>::new("EXPLAIN QUERY PLAN ");
+        let rows: Vec<(i64, i64, i64, String)> =
+            explain.push(sql).build_query_as().fetch_all(&mut connection).await.unwrap();
+        assert!(rows.iter().any(|row| row.3 == plan), "{sql}: {rows:?}");
+    }
+}
