@@ -162,6 +162,9 @@ impl TextStore for SqliteText {
 
     async fn clear(&self, scope: &Scope) -> Result<()> {
         self.let_go(scope);
-        erase::clear(&self.file, scope, &self.name).await
+        let cleared = erase::clear(&self.file, scope, &self.name).await;
+        // A search meanwhile has read what was still there.
+        self.let_go(scope);
+        cleared
     }
 }

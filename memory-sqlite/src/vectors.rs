@@ -150,7 +150,11 @@ impl VectorStore for SqliteVectors {
     }
 
     async fn clear(&self, scope: &Scope) -> Result<()> {
-        self.file.vectors().remove(&(scope.clone(), Arc::clone(&self.name)));
-        erase::clear(&self.file, scope, &self.name).await
+        let key = (scope.clone(), Arc::clone(&self.name));
+        self.file.vectors().remove(&key);
+        let cleared = erase::clear(&self.file, scope, &self.name).await;
+        // A search meanwhile has read what was still there.
+        self.file.vectors().remove(&key);
+        cleared
     }
 }

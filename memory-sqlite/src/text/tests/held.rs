@@ -1,6 +1,7 @@
 //! What is held in memory: never of another state than the file, never more than the bound.
 
 use super::*;
+use crate::client::connect;
 use crate::index::cache::Held as _;
 use crate::index::restored;
 
@@ -78,6 +79,23 @@ async fn what_is_deleted_and_erased_leaves_the_memory_before_the_call_returns() 
     assert!(holds("fox"));
     text.erase(&owner, Epoch(1)).await.unwrap();
     assert!(!holds("fox") && text.file.texts().bytes() == 0);
+}
+
+#[tokio::test]
+async fn what_a_search_reads_while_an_index_waits_to_be_cleared_does_not_stay_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, owner) = (open(&folder, SMALL).await, scope("a"));
+    put(&text, &owner, &entries(0..60)).await;
+    let mut other = connect::writer(&SqliteConfig::new(folder.path().join("memory.db"))).await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let meanwhile = async {
+        assert_eq!(found(&text, &owner, "fox").await, 20);
+        assert!(text.file.texts().bytes() > 0);
+        sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    };
+    let (cleared, ()) = tokio::join!(text.clear(&owner), meanwhile);
+    cleared.unwrap();
+    assert_eq!((text.file.texts().bytes(), found(&text, &owner, "fox").await), (0, 0));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! What is held in memory: never of another state than the file, never more than the bound.
 
 use super::*;
+use crate::client::connect;
 use crate::index::restored;
 
 const DIMENSION: usize = 64;
@@ -150,4 +151,21 @@ async fn a_restored_copy_that_was_changed_as_often_since_is_noticed() {
         assert_eq!(here.len(), 300 + 50 * changes);
         assert_eq!(here, there, "after {changes} changes");
     }
+}
+
+#[tokio::test]
+async fn what_a_search_reads_while_an_index_waits_to_be_cleared_does_not_stay_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let (vectors, owner) = (open(&folder, DIMENSION).await, scope("a"));
+    put(&vectors, &owner, &entries(60)).await;
+    let mut other = connect::writer(&SqliteConfig::new(folder.path().join("memory.db"))).await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let meanwhile = async {
+        assert_eq!(found(&vectors, &owner).await, 60);
+        assert!(vectors.file.vectors().bytes() > 0);
+        sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    };
+    let (cleared, ()) = tokio::join!(vectors.clear(&owner), meanwhile);
+    cleared.unwrap();
+    assert_eq!((vectors.file.vectors().bytes(), found(&vectors, &owner).await), (0, 0));
 }
