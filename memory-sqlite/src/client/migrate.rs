@@ -31,9 +31,12 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Attempt<()> {
         return Ok(());
     }
     run(connection, "BEGIN IMMEDIATE").await?;
-    let outcome = upgrade(connection).await;
-    run(connection, if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
-    outcome
+    if let Err(failure) = upgrade(connection).await {
+        // Some faults end the transaction by themselves: then this fails, which tells nothing.
+        let _ = run(connection, "ROLLBACK").await;
+        return Err(failure);
+    }
+    run(connection, "COMMIT").await
 }
 
 async fn upgrade(connection: &mut SqliteConnection) -> Attempt<()> {
@@ -53,8 +56,8 @@ async fn upgrade(connection: &mut SqliteConnection) -> Attempt<()> {
 pub(super) async fn is_up_to_date(connection: &mut SqliteConnection) -> Attempt<bool> {
     run(connection, "BEGIN").await?;
     let is_current = is_current(connection).await;
-    run(connection, "ROLLBACK").await?;
-    is_current
+    let ended = run(connection, "ROLLBACK").await;
+    is_current.and_then(|is_current| ended.map(|()| is_current))
 }
 
 /// Returns whether the file is ours and needs no migration. Call it within a transaction, so that the answer is consistent.

@@ -312,3 +312,24 @@ async fn a_copy_of_a_file_that_others_write_to_meanwhile_is_worth_nothing() {
     let copied = reading.backup(&config.path.with_extension("db-wal")).await;
     assert!(copied.is_err_and(|error| error.with_causes().contains("open it again")));
 }
+
+#[tokio::test]
+async fn what_keeps_a_file_from_being_made_is_told_also_where_it_ends_the_transaction() {
+    let mut told = 0;
+    for at in (10..200).step_by(10) {
+        let (_folder, config) = place();
+        let options = connect::options(&config, super::place::Access::Write, true).unwrap();
+        let mut connection = connect::connect(options).await.map_err(Error::from).unwrap();
+        let mut calls = 0;
+        // An interrupted statement that writes takes the transaction with it.
+        connection.lock_handle().await.unwrap().set_progress_handler(1, move || {
+            calls += 1;
+            calls != at
+        });
+        if let Err(error) = migrate::migrate(&mut connection).await.map_err(Error::from) {
+            assert!(error.is_retryable(), "{error:?}");
+            told += 1;
+        }
+    }
+    assert!(told > 0);
+}
