@@ -45,13 +45,19 @@ impl Pace {
     /// # Errors
     /// At once, if it cannot be made before `until`.
     pub(super) async fn enter(&self, until: Instant) -> Result<SemaphorePermit<'_>, Fault> {
-        let at = self.turn(until)?;
+        let mut at = self.turn(until)?;
         let permit = match self.room.try_acquire() {
             Ok(permit) => permit,
             Err(_) => self.wait(until).await?,
         };
-        sleep_until(at).await;
-        Ok(permit)
+        loop {
+            sleep_until(at).await;
+            // The server may have asked to wait since this call took its turn.
+            if !self.is_paused() {
+                return Ok(permit);
+            }
+            at = self.turn(until)?;
+        }
     }
 
     async fn wait(&self, until: Instant) -> Result<SemaphorePermit<'_>, Fault> {
@@ -78,6 +84,10 @@ impl Pace {
         }
         turns.next = at + self.interval;
         Ok(at)
+    }
+
+    fn is_paused(&self) -> bool {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner).paused > Instant::now()
     }
 
     /// Lets all calls wait, because the server asks to.
@@ -107,6 +117,8 @@ impl Drop for Place<'_> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::future::join;
+
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -134,6 +146,24 @@ mod tests {
         pace.pause(Duration::from_secs(u64::MAX / 2));
         drop(pace.enter(begun + SECOND * 100).await.unwrap());
         assert_eq!(begun.elapsed(), SECOND * 65, "nobody holds up all calls for more than a minute");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_already_when_the_server_asks_to_wait_waits_on_or_is_told_how_long() {
+        let begun = Instant::now();
+        let pace = Pace::new(None, 1, begun);
+        for (patience, waited) in [(SECOND * 10, Ok(())), (SECOND, Err(Fault::Paused(SECOND * 5)))] {
+            let now = Instant::now();
+            let held = pace.enter(now + SECOND).await.unwrap();
+            // The answer to the call under way asks all to wait, and then that call ends.
+            let answer = async {
+                pace.pause(SECOND * 5);
+                drop(held);
+            };
+            let (entered, ()) = join(pace.enter(now + patience), answer).await;
+            let expected = if waited.is_ok() { SECOND * 5 } else { Duration::ZERO };
+            assert_eq!((entered.map(drop), now.elapsed()), (waited, expected));
+        }
     }
 
     #[tokio::test(start_paused = true)]
