@@ -20,6 +20,9 @@ use super::spend::Spend;
 /// The most bytes that are read of an answer with an error status.
 const ERROR_BYTES: usize = 64 << 10;
 
+/// The most room that is made for an answer before its bytes have come: a server may tell any length.
+const ROOM: u64 = 1 << 20;
+
 /// How a server is told the key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum KeyIn {
@@ -138,7 +141,7 @@ impl Incoming {
         if told > self.left as u64 {
             return Err(Fault::TooLong);
         }
-        let mut bytes = Vec::with_capacity(told.try_into().unwrap_or(0));
+        let mut bytes = Vec::with_capacity(usize::try_from(told.min(ROOM)).unwrap_or(0));
         while let Some(part) = self.next().await? {
             bytes.extend_from_slice(part.as_ref());
         }

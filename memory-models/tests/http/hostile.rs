@@ -184,6 +184,17 @@ async fn a_hundred_megabytes_are_refused_before_they_are_read() {
 }
 
 #[tokio::test]
+async fn a_length_that_is_only_told_takes_no_room() {
+    for wire in WIRES {
+        let length = isize::MAX.to_string();
+        let reply = Reply::new(200, "application/json", "{").until_closed().header("content-length", &length);
+        let server = Server::start(move |_| reply.clone()).await;
+        let model = wire.model(config(&server.url("")).with_answer_bytes(usize::MAX).with_retries(0));
+        is(&model.answer(&question()).await.unwrap_err(), true, &format!("{wire:?}"));
+    }
+}
+
+#[tokio::test]
 async fn an_event_without_end_is_refused() {
     for wire in WIRES {
         let body = format!("data: {}", "x".repeat(3 << 20));
