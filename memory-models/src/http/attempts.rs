@@ -15,16 +15,17 @@ use super::spend::backoff;
 const AT_ONCE: usize = 64 << 10;
 
 impl Client {
-    /// Sends `body` and returns what `read` makes of the whole answer. Tries again where that may help.
+    /// Sends `body` and returns what `read` makes of the whole answer. Tries again where that may help, but not after `until`.
     pub(super) async fn post<T: Send + 'static>(
         &self,
         doing: &'static str,
         path: &[&str],
         body: &Value,
         read: fn(&[u8]) -> Result<T, Fault>,
+        until: Instant,
     ) -> Result<T> {
         let body = body.to_string();
-        let mut attempts = Attempts::begin(self, doing, self.config.deadline);
+        let mut attempts = Attempts::begin(self, doing, until);
         loop {
             let attempt = async {
                 let _turn = self.pace.enter(attempts.until()).await?;
@@ -56,12 +57,16 @@ pub(super) struct Attempts<'a> {
 /// The longest call: ten years, which can be added to every moment of a clock.
 const LONGEST: Duration = Duration::from_secs(3_650 * 86_400);
 
+/// Returns when a call has to be done that begins now and may take so long.
+pub(super) fn end_of(limit: Duration) -> Instant {
+    Instant::now() + limit.min(LONGEST)
+}
+
 impl<'a> Attempts<'a> {
-    /// Begins a call that may take so long.
-    pub(super) fn begin(client: &'a Client, doing: &'static str, limit: Duration) -> Self {
-        let now = Instant::now();
-        client.spend().call(now);
-        Self { client, doing, until: now + limit.min(LONGEST), retry: 0 }
+    /// Begins a call that has to be done at `until`.
+    pub(super) fn begin(client: &'a Client, doing: &'static str, until: Instant) -> Self {
+        client.spend().call(Instant::now());
+        Self { client, doing, until, retry: 0 }
     }
 
     /// Returns when the call has to be done.

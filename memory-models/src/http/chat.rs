@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use memory_core::Result;
 use tokio::time::{Instant, timeout_at};
 
-use super::attempts::Attempts;
+use super::attempts::{Attempts, end_of};
 use super::client::Client;
 use super::dialect::{ChatDialect, Progress};
 use super::error::Fault;
@@ -81,12 +81,13 @@ impl ChatModel for HttpChat {
 
     async fn answer(&self, request: &ChatRequest) -> Result<Answer> {
         let body = (self.dialect.body)(&self.model, request, false)?;
-        self.client.post(ANSWER, self.dialect.path, &body, self.dialect.whole).await
+        let until = end_of(self.client.config.deadline);
+        self.client.post(ANSWER, self.dialect.path, &body, self.dialect.whole, until).await
     }
 
     async fn stream(&self, request: &ChatRequest, piece: &mut Pieces<'_>) -> Result<Answer> {
         let body = (self.dialect.body)(&self.model, request, true)?.to_string();
-        let mut attempts = Attempts::begin(&self.client, ANSWER, self.client.config.stream_deadline);
+        let mut attempts = Attempts::begin(&self.client, ANSWER, end_of(self.client.config.stream_deadline));
         let mut text = String::new();
         loop {
             let attempt = self.read(&body, attempts.until(), &mut text, piece);

@@ -9,7 +9,10 @@ use futures_util::future::try_join_all;
 use memory_core::model::{Embedder, Purpose};
 use memory_core::vector::{EmbeddingSpace, normalise};
 use memory_core::{Error, Result};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
+use super::attempts::end_of;
 use super::batches::batches;
 use super::client::Client;
 use super::dialect::{EmbedDialect, in_order};
@@ -96,7 +99,7 @@ impl EmbedderOptions {
         let shortened = dimension.filter(|_| shortened);
         let mut embedder = HttpEmbedder { client, dialect, space, shortened, prefixes, window, batch };
         if dimension.is_none() {
-            let vectors = embedder.ask(&[PROBE]).await?;
+            let vectors = embedder.ask(&[PROBE], embedder.end_of_call()).await?;
             embedder.space.dimension = vectors.first().map_or(0, Vec::len);
             if !(1..=NUMBERS).contains(&embedder.space.dimension) {
                 return Err(embedder.failed(Fault::Garbled("a vector without numbers, or with too many")));
@@ -152,10 +155,15 @@ impl fmt::Debug for HttpEmbedder {
 }
 
 impl HttpEmbedder {
+    /// Returns when a call has to be done that begins now.
+    fn end_of_call(&self) -> Instant {
+        end_of(self.client.config.deadline)
+    }
+
     /// Returns the vectors of texts as the model gives them, in order, in one request.
-    async fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+    async fn ask(&self, texts: &[&str], until: Instant) -> Result<Vec<Vec<f32>>> {
         let body = (self.dialect.body)(&self.space.model, texts, self.shortened);
-        let given = self.client.post(EMBED, self.dialect.path, &body, self.dialect.read).await?;
+        let given = self.client.post(EMBED, self.dialect.path, &body, self.dialect.read, until).await?;
         in_order(given, texts.len()).map_err(|fault| self.failed(fault))
     }
 
@@ -163,7 +171,13 @@ impl HttpEmbedder {
     async fn embed_windows(&self, windows: &[&str]) -> Result<Vec<Vec<f32>>> {
         let sizes: Vec<u64> = windows.iter().map(|window| tokens(window)).collect();
         let batches = batches(&sizes, self.batch.0, self.batch.1);
-        let asked = batches.into_iter().map(|batch| self.ask(windows.get(batch).unwrap_or_default()));
+        let until = self.end_of_call();
+        // A call of many batches takes no more places than there are, so that it does not crowd itself out.
+        let room = &Semaphore::new(self.client.config.concurrency);
+        let asked = batches.into_iter().map(|batch| async move {
+            let _place = room.acquire().await;
+            self.ask(windows.get(batch).unwrap_or_default(), until).await
+        });
         let vectors = try_join_all(asked).await?.into_iter().flatten();
         vectors.map(|vector| self.unit(&vector)).collect()
     }

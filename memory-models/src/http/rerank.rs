@@ -11,7 +11,10 @@ use memory_core::Result;
 use memory_core::model::Reranker;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
+use super::attempts::end_of;
 use super::client::{Client, KeyIn};
 use super::config::HttpConfig;
 use super::dialect::{Placed, RerankDialect, in_order, json as read_json};
@@ -99,10 +102,10 @@ pub struct HttpReranker {
 }
 
 impl HttpReranker {
-    async fn batch(&self, question: &str, texts: &[&str]) -> Result<Vec<f32>> {
+    async fn batch(&self, question: &str, texts: &[&str], until: Instant) -> Result<Vec<f32>> {
         let RerankServer { client, dialect } = &self.server;
         let body = (dialect.body)(&self.model, question, texts);
-        let given = client.post(RERANK, dialect.path, &body, dialect.read).await?;
+        let given = client.post(RERANK, dialect.path, &body, dialect.read, until).await?;
         let scores = in_order(given, texts.len()).and_then(|scores| {
             let is_sound = scores.iter().all(|score| score.is_finite());
             if is_sound { Ok(scores) } else { Err(Fault::Garbled("a score is not finite")) }
@@ -114,7 +117,14 @@ impl HttpReranker {
 #[async_trait]
 impl Reranker for HttpReranker {
     async fn rerank(&self, question: &str, texts: &[&str]) -> Result<Vec<f32>> {
-        let batches = texts.chunks(self.server.dialect.batch).map(|batch| self.batch(question, batch));
+        let RerankServer { client, dialect } = &self.server;
+        let until = end_of(client.config.deadline);
+        // A call of many batches takes no more places than there are, so that it does not crowd itself out.
+        let room = &Semaphore::new(client.config.concurrency);
+        let batches = texts.chunks(dialect.batch).map(|batch| async move {
+            let _place = room.acquire().await;
+            self.batch(question, batch, until).await
+        });
         Ok(try_join_all(batches).await?.concat())
     }
 }

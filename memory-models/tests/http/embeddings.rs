@@ -103,6 +103,18 @@ async fn texts_are_sent_in_batches_by_count_and_by_tokens_and_equal_ones_once() 
 }
 
 #[tokio::test]
+async fn a_call_of_more_batches_than_may_wait_does_not_crowd_itself_out() {
+    let server = Server::start(script).await;
+    // 64 requests may wait beside the 2 under way.
+    let openai = OpenAi::compatible(config(&server.url("/v1")).with_concurrency(2)).unwrap();
+    let embedder = openai.embedder("a").with_dimension(8).with_batch(1, 100).open().await.unwrap();
+    let texts: Vec<String> = (0..100).map(|number| format!("text {number}")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let vectors = embedder.embed(&texts, Purpose::Document).await.unwrap();
+    assert_eq!((vectors.len(), server.requests()), (100, 100));
+}
+
+#[tokio::test]
 async fn a_text_longer_than_the_window_is_the_mean_of_its_windows() {
     let server = Server::start(script).await;
     let openai = OpenAi::compatible(config(&server.url("/v1"))).unwrap();

@@ -42,3 +42,12 @@ async fn text_embeddings_inference_is_asked_in_its_own_shape_and_in_batches_of_3
     let body = server.asked().remove(0).json();
     assert_eq!((&body["query"], &body["truncate"], &body["model"]), (&json!("how long?"), &json!(true), &json!(null)));
 }
+
+#[tokio::test]
+async fn a_call_of_more_batches_than_may_wait_does_not_crowd_itself_out() {
+    let server = Server::start(script).await;
+    // 32 requests may wait beside the one under way.
+    let tei = RerankServer::tei(config(&server.url("")).with_concurrency(1)).unwrap().reranker("bge");
+    let scores = tei.rerank("how long?", &["x"; 40 * 32]).await.unwrap();
+    assert_eq!((scores.len(), server.requests()), (40 * 32, 40));
+}
