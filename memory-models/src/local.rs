@@ -29,8 +29,9 @@ const QUEUE: usize = 256;
 ///
 /// English is what the model was trained for; of other languages it knows letters and some words. Same text, same
 /// vector, alone or in a batch, as long as the processor is the same. The model reads 126 tokens at once, about a
-/// hundred words. A longer text is read in windows, and its vector is their mean by length, so that nothing is cut off;
-/// a message embedded in pieces is found by its best piece.
+/// hundred words. A longer text is read in windows, and its vector is their mean by length; a message embedded in pieces
+/// is found by its best piece. How many words fill a window is estimated for English: where most words are unknown to
+/// the model, such as codes or those of another language, the end of each window is not read.
 ///
 /// Cheap to clone and to make: the model is read at the first call, which takes half a second once per process. Works in
 /// threads of its own, so that no async thread waits; queries have one for themselves and do not wait for documents. A

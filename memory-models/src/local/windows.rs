@@ -1,4 +1,5 @@
-//! Long text in windows that the model reads whole, without its tokenizer: an estimate that is rather too high.
+//! Long text in windows that the model reads whole, without its tokenizer: an estimate that is rather too high for English, and
+//! too low for short words that the model does not know, which come in bits. Of those the model leaves out what is too much.
 
 /// Tokens that the model reads, without the two that it adds.
 const TOKENS: usize = 126;
