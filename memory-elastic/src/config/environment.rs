@@ -19,7 +19,8 @@ impl Configured {
     /// (`kari_memory`).
     ///
     /// The host is a name or an address, or begins with `http://` or `https://`. Without that it is asked by `https`,
-    /// unless it is this machine.
+    /// unless it is this machine. A port in it counts unless `ELASTIC_PORT` is set, and a user and a password in it count
+    /// unless `ELASTIC_USER` is.
     ///
     /// # Errors
     /// `Invalid` for values that are none.
@@ -35,7 +36,7 @@ impl Configured {
     pub fn from_values(value: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let value = |name: &str| value(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         let Some(host) = value("ELASTIC_HOST") else { return Ok(Self::Disabled) };
-        let mut config = ElasticConfig::new(&address(&host, value("ELASTIC_PORT").as_deref())?)?;
+        let mut config = server(&host, value("ELASTIC_PORT").as_deref())?;
         if let Some(user) = value("ELASTIC_USER") {
             config = config.with_user(user, value("ELASTIC_PASSWORD").unwrap_or_default());
         }
@@ -59,18 +60,27 @@ impl Configured {
     }
 }
 
-fn address(host: &str, port: Option<&str>) -> Result<String> {
+/// Returns how the server at `host` is used.
+fn server(host: &str, port: Option<&str>) -> Result<ElasticConfig> {
     let port = port.map(|port| port.parse::<u16>().map_err(|_| Error::invalid("ELASTIC_PORT is no port")));
     let port = port.transpose()?;
     let has_scheme = host.contains("://");
-    let host = if has_scheme { host.to_owned() } else { format!("http://{host}") };
-    let config = ElasticConfig::new(&host)?;
-    let mut url = config.url.clone();
-    if port.is_some() || url.port().is_none() {
-        url.set_port(Some(port.unwrap_or(9_200))).map_err(|()| Error::invalid("ELASTIC_HOST is no host"))?;
-    }
+    let address = if has_scheme { host.to_owned() } else { format!("http://{host}") };
+    let mut config = ElasticConfig::new(&address)?;
+    let named = config.url.port_or_known_default().filter(|_| names_port(&address));
     if !has_scheme && !config.is_loopback() {
-        url.set_scheme("https").map_err(|()| Error::invalid("ELASTIC_HOST is no host"))?;
+        config.url.set_scheme("https").map_err(|()| Error::invalid("ELASTIC_HOST is no host"))?;
     }
-    Ok(url.into())
+    let port = port.or(named).unwrap_or(9_200);
+    config.url.set_port(Some(port)).map_err(|()| Error::invalid("ELASTIC_HOST is no host"))?;
+    Ok(config)
+}
+
+/// Returns whether an address names a port. A parsed one does not tell: it keeps none that is usual for its scheme.
+fn names_port(address: &str) -> bool {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    // Behind the last colon of an address of version 6 stands a bracket too, unless a port does.
+    host.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
 }

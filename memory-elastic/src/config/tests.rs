@@ -50,6 +50,37 @@ fn the_scheme_is_encrypted_unless_the_server_is_this_machine() {
 }
 
 #[test]
+fn a_port_that_is_usual_for_its_scheme_is_a_port_like_another() {
+    let table = [
+        ("https://search.example:443", "https://search.example/"),
+        ("https://ada:p@search.example:443/base", "https://search.example/base"),
+        ("http://search.example:80", "http://search.example/"),
+        ("search.example:80", "https://search.example:80/"),
+        ("search.example:443", "https://search.example/"),
+        ("http://[::1]", "http://[::1]:9200/"),
+        ("[::1]:80", "http://[::1]/"),
+        ("http://ada:1@search.example", "http://search.example:9200/"),
+    ];
+    for (host, expected) in table {
+        assert_eq!(enabled(&[("ELASTIC_HOST", host)]).url.as_str(), expected, "{host}");
+    }
+    let config = enabled(&[("ELASTIC_HOST", "https://search.example:443"), ("ELASTIC_PORT", "9243")]);
+    assert_eq!(config.url.as_str(), "https://search.example:9243/");
+}
+
+#[test]
+fn a_user_in_the_host_counts_unless_another_is_set() {
+    let of = |pairs: &[(&str, &str)]| {
+        let (user, password) = enabled(pairs).user.unwrap();
+        (user, password.expose_secret().to_owned())
+    };
+    let host = ("ELASTIC_HOST", "https://ada:p%40ss@search.example");
+    assert_eq!(of(&[host]), ("ada".to_owned(), "p@ss".to_owned()));
+    let other = [host, ("ELASTIC_USER", "bob"), ("ELASTIC_PASSWORD", "canary")];
+    assert_eq!(of(&other), ("bob".to_owned(), "canary".to_owned()));
+}
+
+#[test]
 fn values_that_are_none_are_invalid() {
     let host = ("ELASTIC_HOST", "localhost");
     for pair in
