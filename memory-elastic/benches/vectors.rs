@@ -41,10 +41,10 @@ async fn search(bare: &Bare, sought: &VectorQuery) -> Outcome<usize> {
     let count = sought.limit + MARGIN;
     let census = json!({
         "size": 0, "track_total_hits": true, "query": { "bool": { "filter": [owner] } },
-        "aggs": { "below": { "max": { "field": "below" } }, "oldest": { "min": { "field": "epoch" } } },
+        "aggs": { "below": { "max": { "field": "below" } } },
     });
     let nearest = json!({
-        "size": count, "_source": ["body"], "docvalue_fields": ["item", "at", "parts"],
+        "size": count, "_source": ["body"], "docvalue_fields": ["item", "at", "epoch", "parts"],
         "knn": {
             "field": "pieces.v", "query_vector": normalise(&sought.vector), "k": count, "num_candidates": count,
             "filter": [owner, { "range": { "epoch": { "gte": 0 } } }, { "match_all": {} }],

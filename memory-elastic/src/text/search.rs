@@ -63,9 +63,10 @@ impl Question<'_> {
                 let best = statistics.best(first, self.query.limit);
                 return statistics.with(best);
             }
-            let all = self.all(since).await?;
+            // What is read from here on may have been written since, of an epoch that was erased.
+            let all = self.all(statistics.below).await?;
             let best = statistics.best(all, self.query.limit);
-            let best = statistics.best(self.whole(best).await?, self.query.limit);
+            let best = statistics.best(self.whole(best, statistics.below).await?, self.query.limit);
             return statistics.with(best);
         }
     }
@@ -144,7 +145,7 @@ impl Question<'_> {
     }
 
     /// Reads some candidates again, with what filters see of them. Those that were deleted meanwhile are missing.
-    async fn whole(&self, best: Vec<Candidate>) -> Result<Vec<Candidate>> {
+    async fn whole(&self, best: Vec<Candidate>, since: u64) -> Result<Vec<Candidate>> {
         let mut whole = Vec::with_capacity(best.len());
         for part in best.chunks(1_000) {
             let keys: Vec<&str> = part.iter().map(|found| found.key.as_str()).collect();
@@ -152,7 +153,7 @@ impl Question<'_> {
             let body = json!({
                 "size": part.len(),
                 "track_total_hits": false,
-                "query": { "bool": { "filter": [of_owner(self.scope), self.matching, these] } },
+                "query": { "bool": { "filter": [self.of_owner(since), self.matching, these] } },
                 "sort": ["_doc"],
                 "_source": ["body"],
                 "docvalue_fields": self.columns(),

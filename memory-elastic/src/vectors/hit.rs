@@ -19,6 +19,7 @@ pub(super) struct Near {
     pub(super) at: Timestamp,
     pub(super) item: ItemId,
     pub(super) key: String,
+    pub(super) epoch: u64,
     /// The hit, if all that is asked for was read with it.
     pub(super) whole: Option<VectorHit>,
 }
@@ -42,8 +43,9 @@ pub(super) fn near(hit: &Value) -> Result<Near> {
     let key = column("item").and_then(Value::as_str).ok_or_else(bare)?.to_owned();
     let item = ItemId::from_key(&key).map_err(|error| Error::corrupt(BACKEND, error))?;
     let at = Timestamp(column("at").and_then(Value::as_i64).ok_or_else(bare)?);
+    let epoch = column("epoch").and_then(Value::as_u64).ok_or_else(bare)?;
     let score = hit.get("_score").and_then(Value::as_f64).ok_or_else(bare)?;
-    Ok(Near { similarity: similarity(score), at, item, key, whole: None })
+    Ok(Near { similarity: similarity(score), at, item, key, epoch, whole: None })
 }
 
 /// Returns the cosine that a score stands for: the server's scores are `(1 + cosine) / 2`.

@@ -45,26 +45,23 @@ struct Census {
     items: u64,
     /// The owner is erased below this epoch.
     below: u64,
-    /// The oldest epoch of an item.
-    oldest: Option<u64>,
 }
 
 /// Returns the hits of a query that was checked.
 pub(super) async fn search(index: &Index, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>> {
     let Some(sought) = normalise(&query.vector) else { return Ok(Vec::new()) };
     let question = Question { index, scope, query, sought, filter: compile(&query.filter)? };
-    let (census, mut nearest) = try_join(question.census(), question.nearest(0)).await?;
-    let mut since = 0;
-    // Something of an erased epoch, left by a process that ended between writing it and taking it back.
-    if census.oldest.is_some_and(|oldest| oldest < census.below) {
-        since = census.below;
-        nearest = question.nearest(since).await?;
+    let (Census { items, below }, mut nearest) = try_join(question.census(), question.nearest(0)).await?;
+    // Something of an erased epoch: left by a process that ended between writing it and taking it back, or written between the
+    // two requests and not taken back yet.
+    if nearest.iter().flatten().any(|near| near.epoch < below) {
+        nearest = question.nearest(below).await?;
     }
     let nearest = match nearest {
         Some(nearest) => nearest,
-        None => question.in_parts(since, census.items).await?,
+        None => question.in_parts(below, items).await?,
     };
-    question.whole(nearest).await
+    question.whole(nearest, below).await
 }
 
 impl Question<'_> {
@@ -77,13 +74,12 @@ impl Question<'_> {
             "size": 0,
             "track_total_hits": true,
             "query": { "bool": { "filter": [of_owner(self.scope)] } },
-            "aggs": { "below": { "max": { "field": "below" } }, "oldest": { "min": { "field": "epoch" } } },
+            "aggs": { "below": { "max": { "field": "below" } } },
         });
         let answer = self.ask(body).await?;
-        let epoch = |path: &str| answer.pointer(path).and_then(Value::as_f64).map(|number| number as u64);
         let items = answer.pointer("/hits/total/value").and_then(Value::as_u64).ok_or_else(|| garbled(SEARCH))?;
-        let below = epoch("/aggregations/below/value").unwrap_or_default();
-        Ok(Census { items, below, oldest: epoch("/aggregations/oldest/value") })
+        let below = answer.pointer("/aggregations/below/value").and_then(Value::as_f64).unwrap_or_default() as u64;
+        Ok(Census { items, below })
     }
 
     /// Returns the nearest items, in order and as many as wanted; none if the server cannot list enough of them.
@@ -165,16 +161,16 @@ impl Question<'_> {
         if let Some(knn) = knn.as_object_mut().filter(|_| with_nearest_piece) {
             knn.insert("inner_hits".to_owned(), json!({ "size": 1, "_source": false }));
         }
-        json!({ "size": count, "knn": knn, "_source": source, "docvalue_fields": ["item", "at", "parts"] })
+        json!({ "size": count, "knn": knn, "_source": source, "docvalue_fields": ["item", "at", "epoch", "parts"] })
     }
 
     /// Returns the hits, of which those that are not whole yet are read again, with their nearest piece and what filters
     /// see. Those that were deleted meanwhile are missing.
-    async fn whole(&self, nearest: Vec<Near>) -> Result<Vec<VectorHit>> {
+    async fn whole(&self, nearest: Vec<Near>, since: u64) -> Result<Vec<VectorHit>> {
         let (mut found, others): (Vec<Near>, Vec<Near>) = nearest.into_iter().partition(|near| near.whole.is_some());
         for part in others.chunks(WHOLE) {
             let keys: Vec<&str> = part.iter().map(|near| near.key.as_str()).collect();
-            let mut conditions = self.conditions(0);
+            let mut conditions = self.conditions(since);
             conditions.push(json!({ "terms": { "item": keys } }));
             let answer = self.ask(self.body(part.len(), &conditions, &self.source(), true)).await?;
             for hit in hits(&answer) {

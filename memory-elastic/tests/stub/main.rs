@@ -9,9 +9,13 @@ mod tests {
     use std::time::Duration;
 
     use memory_core::store::text::{Rejected, Term, TextEntry, TextStore as _, Visibility};
+    use memory_core::store::vectors::{VectorEntry, VectorQuery, VectorStore as _};
     use memory_core::store::{Durability, Store as _};
-    use memory_core::{Epoch, Error, Fields, ItemId, MessageId, Result, Scope, Seq, SessionId, Timestamp, Version};
-    use memory_elastic::{Elastic, ElasticConfig, ElasticText};
+    use memory_core::vector::EmbeddingSpace;
+    use memory_core::{
+        Epoch, Error, Fields, Filter, ItemId, MessageId, Result, Scope, Seq, SessionId, Timestamp, Version,
+    };
+    use memory_elastic::{Elastic, ElasticConfig, ElasticText, ElasticVectors};
     use memory_testkit::doubles::ManualClock;
     use memory_testkit::generate::Random;
     use uuid::Uuid;
@@ -22,10 +26,13 @@ mod tests {
 
     type Check = fn(&Error) -> bool;
 
-    async fn open(stub: &Stub) -> ElasticText {
+    async fn connect(stub: &Stub) -> Elastic {
         let config = ElasticConfig::new(&stub.url()).unwrap().with_bulk_patience(Duration::from_secs(20));
-        let elastic = Elastic::connect(config.with_patience(Duration::from_secs(20))).await.unwrap();
-        ElasticText::open(&elastic, "test").await.unwrap()
+        Elastic::connect(config.with_patience(Duration::from_secs(20))).await.unwrap()
+    }
+
+    async fn open(stub: &Stub) -> ElasticText {
+        ElasticText::open(&connect(stub).await, "test").await.unwrap()
     }
 
     fn entry(number: u64, revision: u64, is_bad: bool) -> TextEntry {
@@ -156,6 +163,37 @@ mod tests {
         drop(stub);
         assert!(text.ping().await.unwrap_err().is_retryable());
         Ok(())
+    }
+
+    /// A search asks twice: for the erasures of the owner, when a late write of an erased epoch cannot be found yet, and for what
+    /// is near, when it can be.
+    #[tokio::test]
+    async fn what_a_late_write_brings_back_between_the_requests_of_a_search_is_no_hit() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (model, recipe) = ("test".to_owned(), "plain-1".to_owned());
+        let space = EmbeddingSpace { model, dimension: 2, normalised: true, recipe };
+        let vectors = ElasticVectors::open(&connect(&stub).await, space.clone()).await.unwrap();
+        let scope = Scope::new("stub", "late").unwrap();
+        let of_epoch = |number, epoch| {
+            let TextEntry { item, fields, .. } = entry(number, 1, false);
+            VectorEntry {
+                item,
+                version: Version { epoch: Epoch(epoch), revision: 1 },
+                pieces: vec![vec![1.0, 0.0]],
+                fields,
+            }
+        };
+        let (old, new) = (of_epoch(1, 0), of_epoch(2, 1));
+        let (vector, filter) = (vec![1.0, 0.0], Filter::All);
+        let query = VectorQuery { space, vector, filter, limit: 10, floor: None, with_vectors: false };
+        let found = async || {
+            let hits = vectors.search(&scope, &query).await.unwrap();
+            hits.into_iter().map(|hit| hit.item).collect::<Vec<_>>()
+        };
+        assert!(vectors.put(&scope, &[old, new.clone()], Visibility::AfterFlush).await.unwrap().is_empty());
+        assert_eq!(found().await.len(), 2);
+        vectors.erase(&scope, Epoch(1)).await.unwrap();
+        assert_eq!(found().await, [new.item]);
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use memory_core::Scope;
 use memory_testkit::generate::Random;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -179,6 +179,8 @@ impl State {
             ("PUT", None) => self.create(&name, body),
             ("GET", None) => self.describe(&name),
             ("POST", Some("_mget")) => self.look(body),
+            ("POST", Some("_search")) => self.search(body),
+            ("POST", Some("_refresh")) => (200, json!({ "_shards": { "failed": 0 } }).to_string(), false),
             ("POST", Some("_bulk")) => self.bulk(body),
             _ => (405, String::new(), false),
         }
@@ -210,6 +212,33 @@ impl State {
         };
         let documents: Vec<Value> = wanted["docs"].as_array().unwrap().iter().map(document).collect();
         (200, json!({ "docs": documents }).to_string(), false)
+    }
+
+    /// Searches by meaning find what is stored. All others find nothing but erasures, as those do that come before a refresh.
+    fn search(&self, body: &str) -> (u16, String, bool) {
+        let body: Value = serde_json::from_str(body).unwrap();
+        let sources = || self.documents.values().map(|(_, source)| source);
+        let Some(conditions) = body.pointer("/knn/filter") else {
+            let scope = &body["query"]["bool"]["filter"][0]["term"]["scope"];
+            let below =
+                sources().filter(|source| source["scope"] == *scope).filter_map(|source| source["below"].as_u64());
+            let aggregations = json!({ "below": { "value": below.max() } });
+            return (
+                200,
+                json!({ "hits": { "total": { "value": 0 } }, "aggregations": aggregations }).to_string(),
+                false,
+            );
+        };
+        let scope = &conditions[0]["term"]["scope"];
+        let since = conditions[1]["range"]["epoch"]["gte"].as_u64().unwrap();
+        let is_meant =
+            |source: &&Value| source["scope"] == *scope && source["epoch"].as_u64().is_some_and(|epoch| epoch >= since);
+        let hit = |source: &Value| {
+            let fields = ["item", "at", "epoch", "parts"].map(|name| (name.to_owned(), json!([source[name]])));
+            json!({ "_score": 1.0, "_source": { "body": source["body"] }, "fields": Map::from_iter(fields) })
+        };
+        let hits: Vec<Value> = sources().filter(is_meant).map(hit).collect();
+        (200, json!({ "hits": { "total": { "value": hits.len() }, "hits": hits } }).to_string(), false)
     }
 
     fn bulk(&mut self, body: &str) -> (u16, String, bool) {
