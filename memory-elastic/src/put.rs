@@ -7,16 +7,17 @@
 //!
 //! Erased epochs do not depend on deleted documents: a document of its own, which is never deleted, says below which
 //! epoch an owner was erased. It is read before the writes, and once more *behind* them in the same request and shard:
-//! an erasure that began in between is seen there, and one that begins later finds what was written.
+//! an erasure that began in between is seen there, and one that begins later finds what was written. If nobody hears that
+//! answer, the put is repeated, and then clears away what it left of epochs that were erased meanwhile.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use memory_core::error::{Error, Result};
 use memory_core::store::text::{Rejected, Visibility};
 use memory_core::{ItemId, Scope};
 
 use crate::bulk::{Act, Bulk, Done, Operation, Outcome};
-use crate::document::{erasure_id, id_of};
+use crate::document::{erasure_id, id_of, unpack};
 use crate::error::{Doing, Fault, stopped};
 use crate::index::Index;
 
@@ -74,7 +75,9 @@ impl Putting<'_> {
         self.index.check().await?;
         let known = self.index.look(self.scope.key(), &[self.guard], "below", PUT).await?;
         let below = known.into_iter().flatten().map(|stored| stored.number.unsigned_abs()).max().unwrap_or_default();
-        let mut entries = newest(entries.into_iter().filter(|entry| entry.epoch >= below));
+        let (entries, erased): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.epoch >= below);
+        self.clear_away(&erased, below).await?;
+        let mut entries = newest(entries.into_iter());
         let mut writes: Vec<Operation> = entries.iter().map(|entry| self.first(entry)).collect();
         let mut below = below;
         for _ in 0..ROUNDS {
@@ -169,11 +172,36 @@ impl Putting<'_> {
         // Of several writes of one document only the last is still as it was written.
         last.extend(erased.map(|delete| (delete.id.clone(), delete)));
         let deletes: Vec<Operation> = last.into_values().collect();
-        if !deletes.is_empty() {
-            let Done { outcomes, .. } = self.bulk(None).run(&deletes).await?;
-            check_deleted(&outcomes, PUT)?;
-        }
+        self.delete(&deletes).await?;
         Ok(self.rejected)
+    }
+
+    /// Deletes what an earlier attempt of this put has stored of entries that are erased now, and could not take back.
+    async fn clear_away(&self, erased: &[Incoming], below: u64) -> Result<()> {
+        let ids: BTreeSet<String> = erased.iter().map(|entry| id_of(self.scope, &entry.item)).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let stored = self.index.look(self.scope.key(), &wanted, "version", PUT).await?;
+        let found = ids.into_iter().zip(stored).filter_map(|(id, stored)| Some((id, stored?)));
+        let left = found.filter(|(_, stored)| unpack(stored.number).epoch.0 < below);
+        let deletes: Vec<Operation> = left
+            .map(|(id, stored)| {
+                let act = Act::DeleteIf { seq_no: stored.seq_no, primary_term: stored.primary_term };
+                Operation { id, act }
+            })
+            .collect();
+        self.delete(&deletes).await
+    }
+
+    /// Deletes documents, but none that was changed since it was read or written.
+    async fn delete(&self, deletes: &[Operation]) -> Result<()> {
+        if deletes.is_empty() {
+            return Ok(());
+        }
+        let Done { outcomes, .. } = self.bulk(None).run(deletes).await?;
+        check_deleted(&outcomes, PUT)
     }
 }
 

@@ -196,6 +196,26 @@ mod tests {
         assert_eq!(found().await, [new.item]);
     }
 
+    /// The stub's erasure finds nothing to delete, as one that came before the put had written, whose answer then was lost.
+    #[tokio::test]
+    async fn a_put_that_is_repeated_clears_away_what_it_left_of_an_erased_epoch() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "left").unwrap());
+        let of_epoch = |number, epoch| {
+            let mut entry = entry(number, 1, false);
+            entry.version.epoch = Epoch(epoch);
+            entry
+        };
+        let old = [of_epoch(1, 0), of_epoch(2, 0), of_epoch(3, 0)];
+        assert!(put(&text, &scope, &old).await.is_empty());
+        text.erase(&scope, Epoch(1)).await.unwrap();
+        assert!(put(&text, &scope, &[of_epoch(2, 1)]).await.is_empty());
+        assert_eq!(stub.stored(&scope).len(), 3);
+        assert!(put(&text, &scope, &old).await.is_empty());
+        let stored: Vec<String> = stub.stored(&scope).into_keys().collect();
+        assert_eq!(stored, [old[1].item.key()], "what was told anew stays");
+    }
+
     #[tokio::test]
     async fn an_index_that_syncs_its_writes_no_more_is_told_and_left_alone_within_a_minute() {
         let (stub, clock) = (Stub::start(SEED, Fault::never()).await, Arc::new(ManualClock::default()));

@@ -108,10 +108,11 @@ impl Stub {
         self.state.lock().unwrap().is_silent = true;
     }
 
-    /// Returns the revision of each item of an owner.
+    /// Returns the version of each item of an owner; in the first epoch that is the revision.
     pub(crate) fn stored(&self, scope: &Scope) -> BTreeMap<String, u64> {
         let state = self.state.lock().unwrap();
-        let of_owner = state.documents.values().filter(|(_, source)| source["scope"] == scope.key());
+        let is_meant = |source: &Value| source["scope"] == scope.key() && source["item"].is_string();
+        let of_owner = state.documents.values().filter(|(_, source)| is_meant(source));
         let mut stored = BTreeMap::new();
         for (_, source) in of_owner {
             let twice = stored.insert(source["item"].as_str().unwrap().to_owned(), source["version"].as_u64().unwrap());
@@ -284,15 +285,27 @@ impl State {
             self.note(&format!("item {status}"));
             return json!({ "status": status, "error": { "type": "es_rejected_execution_exception" } });
         }
+        let id = head["_id"].as_str().unwrap().to_owned();
         if act == "update" {
-            return json!({ "status": 404, "error": { "type": "document_missing_exception" } });
+            return match self.documents.get(&id) {
+                None => json!({ "status": 404, "error": { "type": "document_missing_exception" } }),
+                Some((_, source)) => json!({ "status": 200, "get": { "_source": source } }),
+            };
+        }
+        if act == "delete" {
+            // As it was looked at: a look tells the version in the place of the write's number.
+            let is_as_read = self.documents.get(&id).is_some_and(|(stored, _)| head["if_seq_no"] == *stored);
+            if !is_as_read {
+                return json!({ "status": 409, "error": { "type": "version_conflict_engine_exception" } });
+            }
+            self.documents.remove(&id);
+            return json!({ "status": 200 });
         }
         let words = source["values"].as_array().cloned().unwrap_or_default();
         if words.iter().any(|word| word.as_str().is_some_and(|word| word.ends_with(REFUSED))) {
             self.note("item 400");
             return json!({ "status": 400, "error": { "type": "document_parsing_exception", "reason": "canary" } });
         }
-        let id = head["_id"].as_str().unwrap().to_owned();
         let version = head["version"].as_i64().unwrap();
         if self.documents.get(&id).is_some_and(|(stored, _)| *stored > version) {
             self.note("item 409");
