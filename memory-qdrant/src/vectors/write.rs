@@ -24,10 +24,15 @@ const AT_ONCE: usize = 4;
 /// Puts entries of an owner, unless they are erased or newer ones of their items are there.
 ///
 /// An erasure by somebody else may come between the look at the tombstone and the write. Then what was written is hidden
-/// from every search by that tombstone, and the second look finds it and deletes it.
+/// from every search by that tombstone, and the second look finds it and deletes it. If the answer is lost, so that there is no
+/// second look, the repeated put deletes it: its entries are from before the tombstone that it finds.
 pub(super) async fn put(index: &Index, scope: &Scope, entries: Vec<Prepared>) -> Result<()> {
     let below = tombstone::read(index, scope).await?;
-    let entries: Vec<_> = newest(entries).into_iter().filter(|entry| entry.version.epoch >= below).collect();
+    let (entries, erased): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.version.epoch >= below);
+    if !erased.is_empty() {
+        erase::delete_older(index, scope, below).await?;
+    }
+    let entries = newest(entries);
     let Some(oldest) = entries.iter().map(|entry| entry.version.epoch).min() else { return Ok(()) };
     let requests = chunks(entries).into_iter().map(|chunk| upsert(index, scope, chunk));
     stream::iter(requests).buffer_unordered(AT_ONCE).try_collect::<()>().await?;

@@ -1,8 +1,12 @@
 //! Erasures beside writers: nothing older is ever found again.
 
-use ::qdrant_client::qdrant::{Condition, Filter, PointStruct, ScrollPointsBuilder, UpsertPointsBuilder, Vector};
-use memory_core::Epoch;
+use ::qdrant_client::Qdrant as Driver;
+use ::qdrant_client::qdrant::{
+    Condition, Filter, PointStruct, RetrievedPoint, ScrollPointsBuilder, UpsertPointsBuilder, Vector,
+};
 use memory_core::store::Store as _;
+use memory_core::{Epoch, Scope};
+use memory_qdrant::QdrantVectors;
 use memory_testkit::services::Servers;
 use memory_testkit::{Failure, Scene, check, equal};
 
@@ -42,24 +46,33 @@ pub(super) async fn race(servers: Servers) -> Scene {
     Ok(())
 }
 
+/// Returns the points of an owner, to be written once more.
+async fn points(driver: &Driver, store: &QdrantVectors, ada: &Scope) -> Result<Vec<PointStruct>, Failure> {
+    let own = Filter::must([Condition::matches("owner", ada.key().to_owned())]);
+    let request = ScrollPointsBuilder::new(store.collection()).filter(own).with_payload(true);
+    let points = told(driver.scroll(request).await)?.result;
+    let point = |point: RetrievedPoint| {
+        let vector = Vector::new_multi(vec![vec![1.0; DIMENSION]]);
+        Some(PointStruct { id: Some(point.id?), payload: point.payload, vectors: Some(vector.into()) })
+    };
+    Ok(points.into_iter().filter_map(point).collect())
+}
+
+/// Writes points behind the adapter, as a put does that looked at the tombstone long before.
+async fn write(driver: &Driver, store: &QdrantVectors, points: Vec<PointStruct>) -> Scene {
+    let request = UpsertPointsBuilder::new(store.collection(), points).wait(true);
+    told(driver.upsert_points(request).await).map(drop)
+}
+
 /// A writer looked at the tombstone before an erasure, wrote after it, and died before its second look.
 pub(super) async fn left_behind(servers: Servers) -> Scene {
     let url = servers.url("qdrant")?;
     let (store, driver, ada) = (open(config(&url)).await?, driver(&url)?, owner("ada")?);
     put(&store, &ada, &[entry(1)?]).await?;
-    let own = Filter::must([Condition::matches("owner", ada.key().to_owned())]);
-    let request = ScrollPointsBuilder::new(store.collection()).filter(own).with_payload(true);
-    let points = told(driver.scroll(request).await)?.result;
-    equal(points.len(), 1)?;
+    let late = points(&driver, &store, &ada).await?;
+    equal(late.len(), 1)?;
     store.erase(&ada, Epoch(1)).await?;
-    let late: Vec<PointStruct> = points
-        .into_iter()
-        .filter_map(|point| {
-            let vector = Vector::new_multi(vec![vec![1.0; DIMENSION]]);
-            Some(PointStruct { id: Some(point.id?), payload: point.payload, vectors: Some(vector.into()) })
-        })
-        .collect();
-    told(driver.upsert_points(UpsertPointsBuilder::new(store.collection(), late).wait(true)).await)?;
+    write(&driver, &store, late).await?;
     equal(found(&store, &ada).await?, NOTHING)?;
     let mut newer = entry(2)?;
     newer.version.epoch = Epoch(1);
@@ -67,6 +80,23 @@ pub(super) async fn left_behind(servers: Servers) -> Scene {
     equal(found(&store, &ada).await?, [2])?;
     let erased = store.erase(&ada, Epoch(1)).await?;
     equal((erased.removed, erased.remaining), (1, 0))?;
+    equal(found(&store, &ada).await?, [2])
+}
+
+/// A writer looked at the tombstone before an erasure, wrote after it, heard no answer, and puts the same again.
+pub(super) async fn repeated(servers: Servers) -> Scene {
+    let url = servers.url("qdrant")?;
+    let (store, driver, ada) = (open(config(&url)).await?, driver(&url)?, owner("ada")?);
+    put(&store, &ada, &[entry(1)?]).await?;
+    let late = points(&driver, &store, &ada).await?;
+    store.erase(&ada, Epoch(1)).await?;
+    let mut newer = entry(2)?;
+    newer.version.epoch = Epoch(1);
+    put(&store, &ada, &[newer]).await?;
+    write(&driver, &store, late).await?;
+    equal(points(&driver, &store, &ada).await?.len(), 2)?;
+    put(&store, &ada, &[entry(1)?]).await?;
+    equal(points(&driver, &store, &ada).await?.len(), 1)?;
     equal(found(&store, &ada).await?, [2])
 }
 

@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         .test("the_largest_filters_that_core_lets_pass_are_answered", collections::filters)
         .test("a_put_that_races_an_erasure_is_never_found", erasures::race)
         .test("what_a_dead_writer_left_behind_an_erasure_is_hidden_and_erased", erasures::left_behind)
+        .test("a_put_that_is_repeated_clears_away_what_it_left_behind_an_erasure", erasures::repeated)
         .test("of_erasures_at_once_the_highest_stays", erasures::at_once)
         .test("faults_that_may_pass_are_told_from_those_that_do_not", headers::codes)
         .test("a_write_that_was_only_taken_is_not_done", headers::acknowledged)
