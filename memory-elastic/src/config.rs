@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use elasticsearch::http::Url;
 use memory_core::error::{Error, Result};
+use memory_core::secrets::without_secrets;
 use memory_core::time::{Clock, SystemClock};
 use percent_encoding::percent_decode_str;
 use secrecy::SecretString;
@@ -182,7 +183,7 @@ impl fmt::Debug for ElasticConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let user = self.user.as_ref().map(|(user, _)| user);
         f.debug_struct("ElasticConfig")
-            .field("url", &self.url.as_str())
+            .field("url", &without_secrets(self.url.as_str()))
             .field("user", &user)
             .field("index", &self.index)
             .finish_non_exhaustive()

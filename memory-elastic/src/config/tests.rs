@@ -107,6 +107,8 @@ fn no_password_is_shown_or_kept_in_the_address() {
     assert!(config.user.is_some());
     let (user, password) = ElasticConfig::new("https://a%40b:p%40%2F%3Ass@search.example").unwrap().user.unwrap();
     assert_eq!((user.as_str(), password.expose_secret()), ("a@b", "p@/:ss"), "encoded, it would be another password");
+    let config = ElasticConfig::new("https://search.example:9200/?api_key=canary").unwrap();
+    assert!(!format!("{config:?}").contains("canary"));
     let error = ElasticConfig::new("http://ada:canary@[").unwrap_err();
     assert!(!format!("{error:?} {error}").contains("canary"));
 }
