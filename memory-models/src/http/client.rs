@@ -9,7 +9,7 @@ use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use secrecy::{ExposeSecret, SecretString};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::config::HttpConfig;
 use super::error::Fault;
@@ -19,6 +19,8 @@ use super::spend::Spend;
 
 /// The most bytes that are read of an answer with an error status.
 const ERROR_BYTES: usize = 64 << 10;
+/// How long the bytes of such an answer are waited for: its status says nearly all.
+const ERROR_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The most room that is made for an answer before its bytes have come: a server may tell any length.
 const ROOM: u64 = 1 << 20;
@@ -148,10 +150,11 @@ impl Incoming {
         Ok(bytes)
     }
 
-    /// Returns as much as comes of an answer that is only looked at.
+    /// Returns as much as comes soon of an answer that is only looked at.
     async fn beginning(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        while let Ok(Some(part)) = self.next().await {
+        let until = Instant::now() + ERROR_PATIENCE;
+        while let Ok(Ok(Some(part))) = timeout_at(until, self.next()).await {
             bytes.extend_from_slice(part.as_ref());
         }
         bytes

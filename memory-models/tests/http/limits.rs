@@ -125,6 +125,19 @@ async fn a_server_that_is_silent_before_or_within_its_answer_is_given_up() {
 }
 
 #[tokio::test]
+async fn an_error_whose_words_do_not_come_is_told_by_its_status() {
+    for wire in WIRES {
+        let reply = Reply::new(401, "text/plain", "Who are you?");
+        let head = reply.head_size();
+        let server = Server::start(move |_| reply.clone().hang_at(head)).await;
+        let model = wire.of(&server);
+        let soon = timeout(Duration::from_secs(5), model.answer(&question())).await;
+        let error = soon.expect("an answer before the silence is too long").unwrap_err();
+        assert!(!error.is_retryable() && error.with_causes().contains("401"), "{wire:?}: {error:?}");
+    }
+}
+
+#[tokio::test]
 async fn over_a_minute_of_failure_a_tenth_more_is_asked_than_was_called() {
     let server = Server::start(|_| Reply::new(503, "text/plain", "")).await;
     let model: Arc<dyn ChatModel> = Arc::from(Wire::OpenAi.model(config(&server.url("")).with_concurrency(64)));
