@@ -3,6 +3,7 @@
 mod chat;
 mod lists;
 mod manual;
+mod reader;
 mod recall;
 #[cfg(feature = "server")]
 mod server;

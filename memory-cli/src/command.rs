@@ -44,9 +44,9 @@ use call::Call;
 pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<Outcome, Failure> {
     // What needs no settings works whatever is wrong with them.
     match &cli.command {
-        Command::Config(args) => return settings::run(&cli.global, args, output),
-        Command::Completions(args) => return manual::completions(args, output),
-        Command::Man(args) => return manual::pages(args, output),
+        Command::Config(args) => return ended(settings::run(&cli.global, args, output), output),
+        Command::Completions(args) => return ended(manual::completions(args, output), output),
+        Command::Man(args) => return ended(manual::pages(args, output), output),
         _ => {}
     }
     let call = Call::new(cli.global, named, cli.command.stores())?;
@@ -69,8 +69,18 @@ pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<O
     if !cli.command.is_hook() {
         call.close().await;
     }
-    output.flush()?;
-    outcome
+    ended(outcome, output)
+}
+
+/// Writes what is still held back, and returns how the command ended. Why it failed, or what it did not do, is told also if nobody reads
+/// the output any more.
+fn ended(outcome: Result<Outcome, Failure>, output: &mut Output) -> Result<Outcome, Failure> {
+    let flushed = output.flush().map_err(Failure::Output);
+    let outcome = outcome?;
+    match flushed {
+        Err(failure) if !failure.is_closed_output() => Err(failure),
+        _ => Ok(outcome),
+    }
 }
 
 /// Says what is true of a command that is stopped now.

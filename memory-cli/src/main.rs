@@ -74,6 +74,9 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<(Cli, Named), clap::Err
 fn run(cli: Cli, named: Named) -> ExitCode {
     log::begin(&cli.command);
     let mut output = Output::stdout(cli.global.json, Look::of_stdout(cli.global.color));
+    if cli.command.outlasts_its_reader() {
+        output = output.outlasting_its_reader();
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&Failure::Inner(format!("the program cannot start: {error}"))),

@@ -31,6 +31,11 @@ impl Output {
         Self { out, is_json, look, has_answered: false }
     }
 
+    /// Returns it as one that takes everything, also where nobody reads it any more: what is written then is left out.
+    pub(crate) fn outlasting_its_reader(self) -> Self {
+        Self { out: Box::new(WhileRead { out: self.out, is_closed: false }), ..self }
+    }
+
     /// Returns how results look.
     pub(crate) fn look(&self) -> Look {
         self.look
@@ -110,6 +115,38 @@ impl Output {
     }
 }
 
+/// Writes as long as somebody reads.
+struct WhileRead<W> {
+    out: W,
+    is_closed: bool,
+}
+
+impl<W: Write> WhileRead<W> {
+    /// Does something with what is written to, or tells `done` once nobody reads it.
+    fn unless_closed<T>(&mut self, done: T, act: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+        if self.is_closed {
+            return Ok(done);
+        }
+        match act(&mut self.out) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.is_closed = true;
+                Ok(done)
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+impl<W: Write> Write for WhileRead<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.unless_closed(bytes.len(), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.unless_closed((), |out| out.flush())
+    }
+}
+
 /// An empty line has no blanks.
 fn blanks(line: &str, indent: usize) -> usize {
     if line.is_empty() { 0 } else { indent }
@@ -133,6 +170,34 @@ pub(crate) fn brief(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Is read up to so many bytes.
+    struct Reader(usize);
+
+    impl Write for Reader {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::BrokenPipe)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_nobody_reads_stops_only_what_does_not_outlast_its_reader() {
+        let output = || {
+            let out = Box::new(BufWriter::with_capacity(16, Reader(40)));
+            Output { out, is_json: false, look: Look::default(), has_answered: false }
+        };
+        let write = |mut output: Output| {
+            (0..9).try_for_each(|_| output.line("ten bytes"))?;
+            output.flush()
+        };
+        assert_eq!(write(output()).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        assert!(write(output().outlasting_its_reader()).is_ok());
+    }
 
     #[test]
     fn a_long_text_is_cut_at_a_character() {

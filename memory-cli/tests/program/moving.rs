@@ -136,6 +136,25 @@ fn a_kill_at_any_point_leaves_a_move_that_the_next_one_completes() {
     assert!(killed >= 6, "{killed} of 8 were killed before their end");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_move_goes_on_to_its_end_where_nobody_reads_what_it_tells() {
+    let (bed, target) = (Bed::new(), Bed::new());
+    // What is told of all of them is more than is held back at once.
+    let subjects: Vec<String> = (0..24).map(|number| format!("{number}-{}", "x".repeat(240))).collect();
+    for subject in &subjects {
+        bed.of(subject).json(&["remember", "likes tea"]);
+    }
+    let mut command = bed.bare();
+    command.args(["--json", "move", "--all-owners", "--from"]).arg(bed.database()).arg("--to").arg(target.database());
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let mut owners = target.bare();
+    owners.arg("--db").arg(target.database()).args(["--json", "owners"]);
+    assert_eq!(answer(&mut owners, b"").json()["owners"].as_array().unwrap().len(), subjects.len());
+}
+
 #[test]
 fn an_owner_forgotten_on_one_side_is_neither_brought_back_nor_erased_unasked() {
     let (bed, target) = (filled(), Bed::new());
