@@ -10,7 +10,7 @@ impl Command {
             Self::Import(_) | Self::Remember(_) | Self::Forget(_) | Self::Fork(_) | Self::Move(_) | Self::Backup(_) => {
                 true
             }
-            Self::Reindex(_) | Self::Retire(_) => true,
+            Self::Chat(_) | Self::Reindex(_) | Self::Retire(_) => true,
             Self::Records(Records { change, .. }) => change.is_some(),
             Self::Facts(Facts { change }) => change.is_some(),
             Self::Queue(Queue { change }) => change.is_some(),

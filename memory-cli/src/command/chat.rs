@@ -1,13 +1,14 @@
 //! `memory chat`: stores a conversation line by line; a model answers, or the context that it would be sent is shown.
 
 mod answer;
+mod lines;
 mod message;
 
-use std::io::{self, BufRead, IsTerminal, stdin};
+use std::io::{self, IsTerminal, stdin};
 
 use memory::{Context, Forget as What, Memory, Message, MessageId, Remember, Role, Scoped, Search, Session};
 use serde_json::{Value, json};
-use tokio::sync::mpsc::{Receiver, channel};
+use tokio::sync::mpsc::Receiver;
 
 use super::call::Call;
 use crate::assemble::{assemble, limit};
@@ -19,6 +20,8 @@ use crate::hits::{Question, write_found};
 use crate::model::Model;
 use crate::output::{Output, say};
 use crate::{forgetting, upkeep, words};
+
+use lines::{Line, lines};
 
 const SHOWN: &str = "A line is stored as what you say, and the context that a model would get is shown. \
 With --model and --provider or --base-url a model answers.";
@@ -79,7 +82,7 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
 /// Takes lines until there are no more; `refused` is the outcome if one of them is.
 async fn talk(
     room: &mut Conversation<'_>,
-    mut lines: Receiver<io::Result<Vec<u8>>>,
+    mut lines: Receiver<io::Result<Line>>,
     is_terminal: bool,
     refused: Outcome,
 ) -> Result<Outcome, Failure> {
@@ -90,17 +93,14 @@ async fn talk(
         }
         let Some(line) = lines.recv().await else { return Ok(outcome) };
         let line = line.map_err(|error| Failure::Usage(format!("the line cannot be read: {error}")))?;
-        let Ok(line) = String::from_utf8(line) else {
-            say("error: the line is not UTF-8");
-            outcome = refused;
-            continue;
+        let done = match line.text() {
+            Ok(line) if line.trim() == "/quit" => return Ok(outcome),
+            Ok(line) => room.turn(line.trim()).await,
+            Err(failure) => Err(failure),
         };
-        if line.trim() == "/quit" {
-            return Ok(outcome);
-        }
-        match room.turn(line.trim()).await {
+        match done {
             Ok(()) => {}
-            // A line that cannot be taken ends nothing; a database that fails, or an output that nobody reads, does.
+            // A line that cannot be taken ends nothing; a database that fails, or an output that cannot be written, does.
             Err(failure) if matches!(failure.code(), 2 | 4) || matches!(failure, Failure::Unanswered(_)) => {
                 say(&format!("error: {}", failure.line()));
                 outcome = refused;
@@ -114,22 +114,6 @@ async fn talk(
 
 fn help(is_answered: bool) {
     [if is_answered { ANSWERED } else { SHOWN }, HELP].into_iter().flat_map(str::lines).for_each(say);
-}
-
-/// Reads lines in a thread of its own, because reading blocks: who waits for a line can be stopped.
-fn lines() -> Result<Receiver<io::Result<Vec<u8>>>, Failure> {
-    let (sender, lines) = channel(1);
-    let work = move || {
-        for line in stdin().lock().split(b'\n') {
-            let is_last = line.is_err();
-            if sender.blocking_send(line).is_err() || is_last {
-                return;
-            }
-        }
-    };
-    let reader = std::thread::Builder::new().name("reader".to_owned()).spawn(work);
-    reader.map_err(|error| Failure::no_thread(&error))?;
-    Ok(lines)
 }
 
 impl Conversation<'_> {
@@ -203,7 +187,8 @@ impl Conversation<'_> {
         let question = Question { words: query, analysis: self.memory.analysis() };
         if self.output.is_json() {
             let hits: Vec<Value> = found.hits.iter().map(|hit| question.to_json(hit)).collect();
-            return Ok(self.output.json(&json!({ "event": "found", "hits": hits }))?);
+            let degraded = &found.receipt.degraded;
+            return Ok(self.output.json(&json!({ "event": "found", "hits": hits, "degraded": degraded }))?);
         }
         write_found(&found, question, true, self.output)
     }

@@ -55,3 +55,63 @@ fn a_line_of_a_person_may_begin_with_a_brace() {
     assert_eq!(bed.run_with(&["chat"], b"{\"role\": \"system\"}\n").code, 0);
     assert_eq!(bed.json(&["show", "chat_history"])["shown"][0]["role"], "user");
 }
+
+#[test]
+fn a_time_or_an_id_that_is_no_text_is_refused_and_not_passed_over() {
+    let bed = Bed::new();
+    let said = |text: &str, name: &str, value: Value| {
+        let mut message = json!({"role": "user", "content": text});
+        message[name] = value;
+        format!("{message}\n")
+    };
+    let input = said("x", "at", json!(1_714_557_603)) + &said("x", "id", json!(7)) + &said("kept", "at", Value::Null);
+    let chat = bed.run_with(&["--json", "chat"], input.as_bytes());
+    assert_eq!(chat.code, 3);
+    for member in ["at", "id"] {
+        assert!(chat.stderr.contains(&format!("error: the member {member} is no text\n")), "{}", chat.stderr);
+    }
+    let shown = bed.json(&["show", "chat_history"]);
+    assert_eq!((&shown["messages"], &shown["shown"][0]["text"]), (&json!(1), &json!("kept")));
+}
+
+#[test]
+fn the_first_line_of_a_file_with_a_byte_order_mark_is_a_message_like_the_others() {
+    let bed = Bed::new();
+    let line = json!({"role": "assistant", "content": "Hello."});
+    assert_eq!(bed.run_with(&["--json", "chat"], format!("\u{feff}{line}\r\n").as_bytes()).code, 0);
+    let shown = &bed.json(&["show", "chat_history"])["shown"][0];
+    assert_eq!((&shown["role"], &shown["text"]), (&json!("assistant"), &json!("Hello.")));
+}
+
+#[test]
+fn a_line_that_is_longer_than_any_message_is_refused_and_the_next_one_is_taken() {
+    let bed = Bed::new();
+    let chat = bed.run_with(&["chat"], format!("{}\nhello\n", "a".repeat(33 << 20)).as_bytes());
+    assert_eq!(chat.code, 3);
+    assert!(chat.stderr.starts_with("error: the line is longer than this program reads\n"), "{}", chat.stderr);
+    assert_eq!(bed.json(&["show", "chat_history"])["shown"][0]["text"], "hello");
+}
+
+#[test]
+fn a_search_within_a_chat_tells_whether_something_did_not_answer() {
+    let bed = Bed::new();
+    let chat = bed.run_with(&["--json", "chat"], b"/remember Ada likes tea\n/search tea\n");
+    let found = events(&chat.stdout).pop().unwrap();
+    assert_eq!((&found["event"], &found["degraded"]), (&json!("found"), &json!([])));
+}
+
+#[cfg(unix)]
+#[test]
+fn lines_are_stored_to_the_last_one_where_nobody_reads_the_contexts() {
+    use std::io::Write as _;
+    use std::process::Stdio;
+
+    let bed = Bed::new();
+    let mut chat = bed.command();
+    chat.arg("chat").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = chat.spawn().unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(b"one\ntwo\nthree\n").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(bed.json(&["show", "chat_history"])["messages"], 3);
+}

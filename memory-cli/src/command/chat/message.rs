@@ -2,7 +2,7 @@
 
 use memory::message::Defaults;
 use memory::{Message, MessageId, Timestamp};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 
@@ -12,13 +12,11 @@ pub(super) fn read(line: &str, now: Timestamp) -> Result<Message, Failure> {
     let mut value: Value = serde_json::from_str(line).map_err(unread)?;
     let mut own = Defaults { id: MessageId::fresh(), at: now };
     if let Some(members) = value.as_object_mut() {
-        if let Some(id) = members.get("id").and_then(Value::as_str) {
+        if let Some(id) = take_text(members, "id")? {
             own.id = id.parse()?;
-            members.remove("id");
         }
-        if let Some(at) = members.get("at").and_then(Value::as_str) {
+        if let Some(at) = take_text(members, "at")? {
             own.at = at.parse()?;
-            members.remove("at");
         }
     }
     let message = Message::from_chat(&value, own)?;
@@ -26,4 +24,14 @@ pub(super) fn read(line: &str, now: Timestamp) -> Result<Message, Failure> {
         return Err(Failure::Usage("there is nothing to store".to_owned()));
     }
     Ok(message)
+}
+
+/// Takes a member, if it is there. One that is no text is refused: else the message would be stored under another id, or at another time,
+/// than whoever wrote it has told.
+fn take_text(members: &mut Map<String, Value>, name: &str) -> Result<Option<String>, Failure> {
+    match members.remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(Failure::Usage(format!("the member {name} is no text"))),
+    }
 }
