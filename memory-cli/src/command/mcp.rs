@@ -54,7 +54,10 @@ async fn import(call: &Call, path: &Path, output: &mut Output) -> Result<Outcome
     let unread = |error: std::io::Error| Failure::Usage(format!("the file {} cannot be read: {error}", path.display()));
     let file = File::open(path).map_err(unread)?;
     let (memory, scoped) = call.open().await?;
-    let done = import_graph(&scoped, BufReader::new(file)).await.map_err(unread)?;
+    let done = import_graph(&scoped, BufReader::new(file)).await;
+    // What the memory refused is no fault of the file.
+    let failed = |error: std::io::Error| error.downcast::<memory::Error>().map_or_else(unread, Failure::Memory);
+    let done = done.map_err(failed)?;
     let GraphImport { entities, relations, observations, already, rejected, .. } = done;
     if output.is_json() {
         output.json(&json!({
@@ -97,11 +100,16 @@ fn config(call: &Call, args: &Mcp, client: Client, output: &mut Output) -> Resul
     let program = program.unwrap_or_else(|| "memory".to_owned());
     let entry = json!({ "command": program, "args": words });
     let value = match client {
-        Client::Codex => return toml(&program, &words, output),
+        Client::Codex if !output.is_json() => return toml(&program, &words, output),
+        Client::Codex => json!({ "mcp_servers": { "memory": entry } }),
         Client::Vscode => json!({ "servers": { "memory": { "type": "stdio", "command": program, "args": words } } }),
         _ => json!({ "mcpServers": { "memory": entry } }),
     };
-    output.whole(&pretty(&value))?;
+    if output.is_json() {
+        output.json(&value)?;
+    } else {
+        output.whole(&pretty(&value))?;
+    }
     Ok(Outcome::Done)
 }
 

@@ -151,3 +151,29 @@ fn the_configuration_of_a_client_names_this_program_and_owner() {
     assert!(json("vscode").contains("\"servers\"") && json("codex").starts_with("[mcp_servers.memory]"));
     assert!(bed.run(&["mcp", "--tools", "none"]).refused(2).contains("core, chatgpt, graph and files"));
 }
+
+#[test]
+fn the_configuration_of_every_client_is_one_line_of_json_if_json_is_asked_for() {
+    let bed = Bed::new();
+    for (client, list) in [("codex", "mcp_servers"), ("vscode", "servers"), ("claude-code", "mcpServers")] {
+        let told = bed.run(&["--json", "mcp", "config", client]);
+        assert_eq!(told.stdout.lines().count(), 1, "{}", told.stdout);
+        assert_eq!(told.json()[list]["memory"]["args"][0], "mcp", "{client}");
+    }
+}
+
+#[test]
+fn a_graph_that_the_memory_does_not_take_is_no_fault_of_its_file() {
+    let bed = Bed::new();
+    let entity = |name: &str| {
+        let entity = json!({ "type": "entity", "name": name, "entityType": "person", "observations": [] });
+        bed.file(&format!("{name}.jsonl"), entity.to_string())
+    };
+    let imported = bed.run(&["mcp", "import", &entity("Ada")]);
+    assert_eq!(imported.code, 0, "{}", imported.stderr);
+    let path = format!("{}?mode=ro", bed.database().display());
+    let mut command = bed.bare();
+    command.args(["--db", &path, "--tenant", "acme", "--subject", "ada", "mcp", "import", &entity("Bob")]);
+    assert_eq!(answer(&mut command, b"").refused(1), "sqlite was opened for reading alone");
+    assert!(bed.run(&["mcp", "import", "nowhere.jsonl"]).refused(2).contains("nowhere.jsonl cannot be read"));
+}
