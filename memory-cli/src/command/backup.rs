@@ -10,8 +10,9 @@ use memory::transfer::export;
 use serde_json::json;
 
 use super::call::Call;
+use crate::config::Database;
 use crate::failure::{Failure, Outcome};
-use crate::output::Output;
+use crate::output::{Output, say};
 
 use place::Place;
 
@@ -35,11 +36,16 @@ pub(crate) async fn run(call: &Call, args: &crate::cli::Backup, output: &mut Out
             Kind::Database
         }
         None => {
-            write_export(call, &place).await?;
+            write_export(call, &database, &place).await?;
             Kind::Export
         }
     };
     let bytes = place.keep()?;
+    if call.journal().is_some_and(|journal| journal.exists()) {
+        say(
+            "note: what waits in the journal reaches the database later, and is not in the backup: `memory queue` tells",
+        );
+    }
     let file = args.file.display();
     if output.is_json() {
         let kind = match kind {
@@ -72,10 +78,12 @@ async fn copy(_: &Path, _: &Path) -> Result<(), Failure> {
     Err(Failure::Usage("sqlite is not built in".to_owned()))
 }
 
-async fn write_export(call: &Call, place: &Place) -> Result<(), Failure> {
-    let (_, scoped) = call.open().await?;
+/// Writes an export of the owner, without the journal: a program that runs may have that.
+async fn write_export(call: &Call, database: &Database, place: &Place) -> Result<(), Failure> {
+    let owner = call.owner()?;
+    let memory = call.hold(database.build(database.connect().await?, None).await?).await;
     let mut lines = BufWriter::new(place.file()?);
-    export(&scoped, None, &mut lines).await?;
+    export(&memory.of(&owner), None, &mut lines).await?;
     let file = lines.into_inner().map_err(|error| Failure::Output(error.into_error()))?;
     Ok(file.sync_all()?)
 }

@@ -124,6 +124,24 @@ fn a_backup_of_what_is_no_file_is_an_export() {
 }
 
 #[test]
+fn a_backup_leaves_the_journal_to_whoever_has_it_and_says_so() {
+    let bed = Bed::new();
+    let journal = bed.path("journal.sqlite");
+    let backup = |name: &str| {
+        let mut command = bed.bare();
+        command.env("SESSION_BUFFER_PATH", &journal).args(["--db", "memory:", "--tenant", "acme", "--subject", "ada"]);
+        answer(command.arg("backup").arg(bed.path(name)), b"")
+    };
+    let none = backup("none.jsonl");
+    assert_eq!((none.code, none.stderr.as_str()), (0, ""));
+    assert!(!journal.exists());
+    bed.file("journal.sqlite", "somebody's");
+    let left = backup("left.jsonl");
+    assert!(left.code == 0 && left.stderr.contains("waits in the journal"), "{}", left.stderr);
+    assert_eq!(std::fs::read_to_string(&journal).unwrap(), "somebody's");
+}
+
+#[test]
 fn owners_are_listed_with_counts_and_nothing_else() {
     let bed = Bed::new();
     bed.import(&conversations());
