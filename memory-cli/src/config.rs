@@ -68,6 +68,11 @@ impl Database {
         self.url == other.url || files.is_some_and(|(one, two)| same_file::is_same_file(one, two).unwrap_or(false))
     }
 
+    /// Returns whether it is gone when the command ends.
+    pub(crate) fn ends_with_the_command(&self) -> bool {
+        Backend::of(&self.url).is_ok_and(|kind| kind.name() == "memory")
+    }
+
     /// Refuses a file that is not there.
     pub(crate) fn must_be_there(&self) -> Result<(), Failure> {
         match self.file.as_ref().filter(|file| !file.exists()) {
@@ -80,7 +85,7 @@ impl Database {
     pub(crate) fn at(url: &str) -> Result<Self, Failure> {
         let kind = Backend::of(url).map_err(|error| match error {
             Error::Invalid { what } => Failure::Usage(what),
-            _ => Failure::Usage("no kind of database: write --db sqlite:PATH, postgres://…, redis://…".to_owned()),
+            _ => Failure::Usage("no kind of database: write sqlite:PATH, postgres://… or redis://…".to_owned()),
         })?;
         if !kind.holds_truth() {
             return Err(Failure::Usage(format!("{} holds indexes, not conversations", kind.name())));
@@ -105,10 +110,10 @@ impl Database {
 
     /// Returns the database `name` in the platform's data folder, which is made if it is missing.
     pub(crate) fn in_data_folder(name: &str) -> Result<Self, Failure> {
-        let file = in_data_folder(name)?;
-        let path = file.to_str().ok_or_else(|| {
-            Failure::Usage("the path of the data folder is not UTF-8: say where with --db sqlite:PATH".to_owned())
-        })?;
+        let how = "say where with --db sqlite:PATH";
+        let file = in_data_folder(name, how)?;
+        let not_text = || Failure::Usage(format!("the path of the data folder is not UTF-8: {how}"));
+        let path = file.to_str().ok_or_else(not_text)?;
         Ok(Self { url: format!("sqlite:{path}"), file: Some(file), beside: Settings::default() })
     }
 
@@ -228,10 +233,10 @@ pub(crate) fn owner(tenant: Option<&str>, subject: Option<&str>) -> Result<Scope
     Ok(Scope::new(tenant, subject)?)
 }
 
-/// Returns the path of the file `name` in the platform's data folder, which is made if it is missing.
-pub(crate) fn in_data_folder(name: &str) -> Result<PathBuf, Failure> {
-    let folder = data_folder()
-        .ok_or_else(|| Failure::Usage("there is no home folder: say where with --db sqlite:PATH".to_owned()))?;
+/// Returns the path of the file `name` in the platform's data folder, which is made if it is missing; `how` says what to do where there
+/// is no such folder.
+pub(crate) fn in_data_folder(name: &str, how: &str) -> Result<PathBuf, Failure> {
+    let folder = data_folder().ok_or_else(|| Failure::Usage(format!("there is no home folder: {how}")))?;
     make_private(&folder)
         .map_err(|error| Failure::Usage(format!("the folder {} cannot be made: {error}", folder.display())))?;
     Ok(folder.join(name))

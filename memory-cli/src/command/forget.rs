@@ -1,6 +1,6 @@
 //! `memory forget`: deletes messages, records, a conversation or everything of an owner, for good.
 
-use std::io::{IsTerminal, stdin};
+use std::io::{BufRead, IsTerminal, stdin};
 
 use memory::{Forget as What, ForgetReceipt, Scoped, SessionId};
 
@@ -52,7 +52,26 @@ fn is_confirmed(who: &str) -> Result<bool, Failure> {
         return Err(Failure::Usage("everything of the owner would be forgotten: say --yes".to_owned()));
     }
     say(&format!("Everything of {who} will be forgotten for good. Type yes to go on:"));
-    let mut answer = String::new();
-    stdin().read_line(&mut answer)?;
-    Ok(answer.trim() == "yes")
+    Ok(says_yes(stdin().lock()))
+}
+
+/// Returns whether the next line is yes, and nothing else.
+fn says_yes(mut input: impl BufRead) -> bool {
+    let mut answer = Vec::new();
+    input.read_until(b'\n', &mut answer).is_ok_and(|_| answer.trim_ascii() == b"yes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_yes;
+
+    #[test]
+    fn only_yes_is_yes() {
+        for (line, is_yes) in
+            [(&b"yes\n"[..], true), (b" yes\r\n", true), (b"yes", true), (b"y\n", false), (b"", false)]
+        {
+            assert_eq!(says_yes(line), is_yes, "{line:?}");
+        }
+        assert!(!says_yes(&b"\xffyes\n"[..]) && !says_yes(&b"no\nyes\n"[..]));
+    }
 }

@@ -76,7 +76,8 @@ async fn read() -> Result<Event, Failure> {
         let mut text = String::new();
         std::io::stdin().take(MOST).read_to_string(&mut text).map(|_| text)
     });
-    let text = text.await.map_err(|_| Failure::Inner("stdin could not be read".to_owned()))??;
+    let text = text.await.map_err(|_| Failure::Inner("stdin could not be read".to_owned()))?;
+    let text = text.map_err(|error| Failure::Usage(format!("the event cannot be read: {error}")))?;
     Event::parse(&text).map_err(Failure::Usage)
 }
 

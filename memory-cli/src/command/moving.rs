@@ -7,7 +7,7 @@ use memory::transfer::{self, Moved};
 use memory::{Memory, Scope, Stores};
 
 use super::call::Call;
-use crate::cli::Move;
+use crate::cli::{DatabaseUrl, Move};
 use crate::config::Database;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -18,9 +18,16 @@ use report::Total;
 
 /// Copies what the command line asks for. Safe to run again, also after a kill: what is there already stays.
 pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result<Outcome, Failure> {
-    let (from, to) = (Database::at(&args.from.0)?.by(&call.settings), Database::at(&args.to.0)?.by(&call.settings));
+    let (from, to) = (place(call, "--from", &args.from)?, place(call, "--to", &args.to)?);
     if from.is(&to) {
         return Err(Failure::Usage("--from and --to name the same database".to_owned()));
+    }
+    if to.ends_with_the_command() {
+        return Err(Failure::Usage("--to names a database that is gone when the command ends".to_owned()));
+    }
+    if call.global.session.is_some() {
+        let what = "all conversations of an owner move: leave out --session, or take one by `memory export` and `memory import`";
+        return Err(Failure::Usage(what.to_owned()));
     }
     from.must_be_there()?;
     let one = if args.all_owners { None } else { Some(call.owner()?) };
@@ -54,6 +61,15 @@ pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result
     source.close().await?;
     total.tell(output)?;
     Ok(if total.is_whole() { Outcome::Done } else { Outcome::Partial })
+}
+
+/// Returns the database that an option names.
+fn place(call: &Call, option: &str, url: &DatabaseUrl) -> Result<Database, Failure> {
+    let named = Database::at(&url.0).map_err(|failure| match failure {
+        Failure::Usage(what) => Failure::Usage(format!("{option}: {what}")),
+        other => other,
+    });
+    Ok(named?.by(&call.settings))
 }
 
 fn output_owner(output: &mut Output, progress: &Progress, owner: &Scope, moved: &Moved) -> Result<(), Failure> {

@@ -23,7 +23,7 @@ pub(crate) fn run(call: &Call, args: &Args, output: &mut Output) -> Result<Outco
 pub(crate) fn file(at: &TokensAt) -> Result<TokenFile, Failure> {
     match &at.path {
         Some(path) => Ok(TokenFile::at(path)),
-        None => in_data_folder("tokens.json").map(TokenFile::at),
+        None => in_data_folder("tokens.json", "say where with --tokens FILE").map(TokenFile::at),
     }
 }
 

@@ -85,6 +85,21 @@ fn a_wrong_command_line_is_told_in_one_line() {
 }
 
 #[test]
+fn without_a_home_folder_the_option_is_named_that_says_where() {
+    let bed = Bed::new();
+    let homeless = |args: &[&str]| {
+        let mut command = bed.bare();
+        command.env_remove("HOME").env_remove("XDG_DATA_HOME").env_remove("APPDATA");
+        answer(command.args(["--tenant", "a", "--subject", "b"]).args(args), b"")
+    };
+    assert!(homeless(&["sessions"]).refused(2).contains("--db sqlite:PATH"));
+    #[cfg(feature = "server")]
+    {
+        assert!(homeless(&["token", "list"]).refused(2).contains("--tokens FILE"));
+    }
+}
+
+#[test]
 fn a_database_of_another_kind_is_refused() {
     let bed = Bed::new();
     let owner = ["--tenant", "a", "--subject", "b", "sessions"];

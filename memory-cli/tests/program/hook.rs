@@ -289,3 +289,10 @@ fn a_file_that_others_hold_does_not_hold_up_the_agent_and_the_next_hook_stores_t
     assert_eq!(bed.json(&["show", "s1"])["messages"], 1);
     assert!(hook(&bed, &asks).stdout.contains("Ada has a cat"));
 }
+
+#[test]
+fn an_event_that_is_no_text_is_told_as_what_it_is() {
+    let told = Bed::new().run_with(&["hook", "claude-code"], b"{\xff}");
+    assert_eq!((told.code, told.stdout.as_str()), (0, ""));
+    assert!(told.stderr.starts_with("memory: the event cannot be read: "), "{}", told.stderr);
+}

@@ -252,11 +252,13 @@ fn conversations_alone_move_where_records_are_to_stay() {
 fn a_wrong_move_is_refused_before_anything_is_made() {
     let bed = Bed::new();
     let target = bed.path("target.sqlite");
-    let table: [(&[&str], &str); 5] = [
+    let table: [(&[&str], &str); 7] = [
         (&["--from", "missing.sqlite", "--to", "target.sqlite", "--all-owners"], "there is no database missing.sqlite"),
         (&["--from", "a.sqlite", "--to", "sqlite:a.sqlite", "--all-owners"], "the same database"),
         (&["--from", "qdrant://h", "--to", "target.sqlite", "--all-owners"], "holds indexes, not conversations"),
-        (&["--from", "mysql://h", "--to", "target.sqlite", "--all-owners"], "no kind of database"),
+        (&["--from", "mysql://h", "--to", "target.sqlite", "--all-owners"], "--from: no kind of database"),
+        (&["--from", "a.sqlite", "--to", "memory:", "--all-owners"], "gone when the command ends"),
+        (&["--from", "a.sqlite", "--to", "target.sqlite", "--all-owners", "--session", "talk"], "leave out --session"),
         (&["--from", "a.sqlite"], "--to"),
     ];
     for (args, part) in table {
