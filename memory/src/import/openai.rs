@@ -40,7 +40,7 @@ impl Reader {
         let Value::Object(mut object) = value else {
             return sink.reject(line, "not a message: it is no JSON object");
         };
-        let named = SESSIONS.iter().find_map(|member| take_text(&mut object, member));
+        let named = SESSIONS.iter().find_map(|member| take_name(&mut object, member));
         let messages = match object.remove("messages") {
             Some(Value::Array(messages)) => messages,
             Some(_) => return sink.reject(line, "the member messages is no list"),
@@ -126,4 +126,10 @@ fn take_text(object: &mut Map<String, Value>, member: &str) -> Option<String> {
     let text = object.get(member)?.as_str().filter(|text| !text.is_empty())?.to_owned();
     object.remove(member);
     Some(text)
+}
+
+/// Takes the name of a conversation: a text, or the whole number by which a database knows it.
+fn take_name(object: &mut Map<String, Value>, member: &str) -> Option<String> {
+    let is_number = matches!(object.get(member)?, Value::Number(number) if !number.is_f64());
+    if is_number { object.remove(member).map(|number| number.to_string()) } else { take_text(object, member) }
 }

@@ -113,6 +113,18 @@ fn reads_conversations_a_line_and_messages_of_one_array() {
 }
 
 #[test]
+fn a_conversation_that_is_named_by_a_number_is_kept_apart_from_others() {
+    let said = |name: Value| json!({"role": "user", "content": "a", "conversation_id": name}).to_string();
+    let lines = [json!(17), json!(4), Value::Null, json!(1.5)].map(said).join("\n");
+    let expected = ["1 17 user a", "2 4 user a", "3 chat_history user a", "4 chat_history user a"];
+    assert_eq!(told(&items(&lines)), expected);
+    let list = |member: &str| json!({member: 8, "messages": [{"role": "user", "content": "a"}]}).to_string();
+    assert_eq!(told(&items(&list("session"))), ["1 8 user a"]);
+    // Lines of a set are numbered in every file.
+    assert_eq!(told(&items(&list("id"))), ["1 file/1 user a"]);
+}
+
+#[test]
 fn the_same_file_gives_the_same_ids_and_equal_messages_different_ones() {
     let text = "{\"role\":\"user\",\"content\":\"a\"}\n".repeat(3);
     let (first, second) = (items(&text), items(&text));
