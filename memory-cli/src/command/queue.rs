@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::call::Call;
 use crate::cli::{Queue, QueueChange};
 use crate::failure::{Failure, Outcome};
-use crate::output::Output;
+use crate::output::{Output, say};
 use crate::visible::visible;
 use crate::words::plural;
 
@@ -23,12 +23,16 @@ pub(crate) async fn run(call: &Call, args: &Queue, output: &mut Output) -> Resul
         Some(QueueChange::Recover { meant_here }) => recover(call, &path, *meant_here, output).await,
         Some(QueueChange::Retry { ids }) => {
             let (memory, scoped) = call.open().await?;
+            let unknown = unknown(&scoped, ids).await?;
             let ids = if ids.is_empty() {
                 refused(&scoped).await?.iter().map(|one| one.message.id).collect()
             } else {
                 ids.clone()
             };
             let sent = scoped.retry(&ids).await?;
+            // What an earlier call left half way is sent too, though it is not among those refused any more.
+            let is_all = sent >= ids.len();
+            let outcome = if is_all { Outcome::Done } else { outcome(unknown.len() < ids.len(), &unknown)? };
             memory.flush(PATIENCE).await;
             let left = refused(&scoped).await?.iter().filter(|one| ids.contains(&one.message.id)).count();
             tell(
@@ -36,13 +40,15 @@ pub(crate) async fn run(call: &Call, args: &Queue, output: &mut Output) -> Resul
                 &json!({ "queued": sent, "refused": left }),
                 &[format!("{sent} {} queued again", plural(sent, "message")), format!("{left} of them refused again")],
             )?;
-            Ok(if left == 0 { Outcome::Done } else { Outcome::Partial })
+            Ok(if left == 0 { outcome } else { Outcome::Partial })
         }
         Some(QueueChange::Discard { ids }) => {
             let (_memory, scoped) = call.open().await?;
+            let unknown = unknown(&scoped, ids).await?;
             let gone = scoped.discard(ids).await?;
+            let outcome = outcome(unknown.len() < ids.len(), &unknown)?;
             tell(output, &json!({ "discarded": gone }), &[format!("{gone} {} discarded", plural(gone, "message"))])?;
-            Ok(Outcome::Done)
+            Ok(outcome)
         }
         None => list(call, output).await,
     }
@@ -51,6 +57,26 @@ pub(crate) async fn run(call: &Call, args: &Queue, output: &mut Output) -> Resul
 /// Returns all that was refused of the owner.
 async fn refused(scoped: &Scoped) -> Result<Vec<Refused>, Failure> {
     Ok(scoped.refused(usize::MAX).await?)
+}
+
+/// Returns those of these messages that were not refused.
+async fn unknown(scoped: &Scoped, ids: &[MessageId]) -> Result<Vec<MessageId>, Failure> {
+    let refused = refused(scoped).await?;
+    let is_known = |id: &MessageId| refused.iter().any(|one| one.message.id == *id);
+    Ok(ids.iter().copied().filter(|id| !is_known(id)).collect())
+}
+
+/// Returns how a command ends that was to change messages of which these were not refused, and says so.
+fn outcome(is_any_known: bool, unknown: &[MessageId]) -> Result<Outcome, Failure> {
+    let told: Vec<String> = unknown.iter().map(|id| format!("no message {id} was refused")).collect();
+    if told.is_empty() {
+        return Ok(Outcome::Done);
+    }
+    if !is_any_known {
+        return Err(Failure::Usage(told.join("; ")));
+    }
+    told.iter().for_each(|told| say(&format!("warning: {told}")));
+    Ok(Outcome::Partial)
 }
 
 /// Lists what waits, of all owners as a number, and what was refused of this owner.

@@ -85,6 +85,22 @@ fn a_message_that_is_refused_is_listed_and_may_be_discarded() {
 }
 
 #[test]
+fn a_message_that_was_not_refused_is_told_where_it_is_to_be_sent_again_or_discarded() {
+    let bed = Bed::new();
+    refused(&bed);
+    let unknown = "0196b7a5-36b8-7b39-b8b8-6a3fbb3a4e5c";
+    for change in ["retry", "discard"] {
+        let told = run(&bed, &["queue", change, unknown]);
+        assert_eq!((told.code, told.stdout.as_str()), (2, ""), "{}", told.stderr);
+        assert!(told.stderr.contains(&format!("error: no message {unknown} was refused\n")), "{}", told.stderr);
+    }
+    let listed = run(&bed, &["--json", "queue"]).json();
+    let partly = run(&bed, &["queue", "discard", listed["refused"][0]["id"].as_str().unwrap(), unknown]);
+    assert_eq!((partly.code, partly.stdout.as_str()), (3, "1 message discarded\n"), "{}", partly.stderr);
+    assert!(partly.stderr.contains("warning: no message 0196b7a5-"), "{}", partly.stderr);
+}
+
+#[test]
 fn messages_whose_database_the_damage_hides_are_saved_only_for_the_one_that_is_named() {
     let bed = Bed::new();
     refused(&bed);
