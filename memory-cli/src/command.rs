@@ -47,6 +47,8 @@ pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<O
         Command::Config(args) => return ended(settings::run(&cli.global, args, output), output),
         Command::Completions(args) => return ended(manual::completions(args, output), output),
         Command::Man(args) => return ended(manual::pages(args, output), output),
+        #[cfg(feature = "server")]
+        Command::Token(args) => return ended(token::run(&cli.global, args, output), output),
         _ => {}
     }
     let call = Call::new(cli.global, named, cli.command.stores())?;
@@ -121,9 +123,9 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Mcp(args) => mcp::run(call, args, output).await,
         #[cfg(feature = "server")]
         Command::Hook(args) => hook::run(call, args, output).await,
-        #[cfg(feature = "server")]
-        Command::Token(args) => token::run(call, args, output),
         // Done already.
+        #[cfg(feature = "server")]
+        Command::Token(_) => Ok(Outcome::Done),
         Command::Config(_) | Command::Completions(_) | Command::Man(_) => Ok(Outcome::Done),
     }
 }

@@ -100,7 +100,7 @@ async fn show(
     let title = session.title().await?.map(|title| title.text);
     let state = session.state().await?;
     if state.head > Seq(0) && is_branch(&session).await? {
-        return show_branch(&session, title, around, number, output).await;
+        return show_branch(&session, &state, title, around, number, output).await;
     }
     let most = number.or(around.map(|_| AROUND)).filter(|most| *most > 0);
     let mut after = match (most, around) {
@@ -148,12 +148,12 @@ async fn is_branch(session: &Session) -> Result<bool, Failure> {
 /// Shows a branch: the past that it shares, and its own messages.
 async fn show_branch(
     session: &Session,
+    state: &SessionState,
     title: Option<String>,
     around: Option<Seq>,
     number: Option<usize>,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let state = session.state().await?;
     let rows = match (number.or(around.map(|_| AROUND)).filter(|most| *most > 0), around) {
         (None, _) => whole(session).await?,
         (Some(most), None) => session.history(HistoryEdge::Newest, most).await?,
@@ -172,7 +172,7 @@ async fn show_branch(
     };
     if output.is_json() {
         let list: Vec<Value> = rows.messages.iter().map(edge::message).collect();
-        return Ok(output.json(&as_one(&title, &state, around, &list))?);
+        return Ok(output.json(&as_one(&title, state, around, &list))?);
     }
     if let Some(title) = &title {
         output.painted(&Line::default().painted(Paint::Bold, title), 2)?;

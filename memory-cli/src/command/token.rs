@@ -4,16 +4,16 @@ use memory::store::time::{Clock as _, SystemClock};
 use memory_server::{Grant, Rights, Token, TokenFile};
 use serde_json::{Value, json};
 
-use super::call::{Call, EVERY};
-use crate::cli::{Token as Args, TokenChange, TokensAt};
-use crate::config::in_data_folder;
+use super::call::EVERY;
+use crate::cli::{Global, Token as Args, TokenChange, TokensAt};
+use crate::config::{in_data_folder, owner};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, say};
 
 /// Makes, lists or revokes tokens.
-pub(crate) fn run(call: &Call, args: &Args, output: &mut Output) -> Result<Outcome, Failure> {
+pub(crate) fn run(global: &Global, args: &Args, output: &mut Output) -> Result<Outcome, Failure> {
     match &args.change {
-        TokenChange::New { rights, expires, file } => fresh(call, rights, *expires, &self::file(file)?, output),
+        TokenChange::New { rights, expires, file } => fresh(global, rights, *expires, &self::file(file)?, output),
         TokenChange::List { file } => list(&self::file(file)?, output),
         TokenChange::Revoke { ids, file } => revoke(ids, &self::file(file)?, output),
     }
@@ -33,13 +33,13 @@ pub(crate) fn unusable(file: &TokenFile, error: &std::io::Error) -> Failure {
 }
 
 fn fresh(
-    call: &Call,
+    global: &Global,
     rights: &Rights,
     expires: Option<std::time::Duration>,
     file: &TokenFile,
     output: &mut Output,
 ) -> Result<Outcome, Failure> {
-    let owner = call.owner()?;
+    let owner = owner(global.tenant.as_deref(), global.subject.as_deref())?;
     if expires.is_some_and(|expires| expires.is_zero()) {
         return Err(Failure::Usage("--expires must be longer than zero".to_owned()));
     }

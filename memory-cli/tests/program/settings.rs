@@ -70,6 +70,18 @@ fn s1_19_a_broken_file_stops_every_command_before_anything_is_opened() {
     assert!(!bed.database().exists());
 }
 
+#[cfg(feature = "server")]
+#[test]
+fn tokens_are_listed_made_and_revoked_whatever_is_wrong_with_the_settings() {
+    let bed = Bed::new();
+    let file = bed.file("memory.yaml", "memory:\n  buffer:\n    max_sise: 8\n");
+    let run = |args: &[&str]| answer(bed.command().args(["--json", "--config", &file, "token"]).args(args), b"").json();
+    let made = run(&["new"]);
+    let id = made["id"].as_str().unwrap();
+    assert_eq!(run(&["list"])["tokens"][0]["id"], made["id"]);
+    assert_eq!(run(&["revoke", id])["outcome"], "revoked");
+}
+
 #[test]
 fn s1_20_a_secret_of_the_environment_reaches_no_output() {
     let bed = Bed::new();
