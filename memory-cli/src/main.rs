@@ -26,7 +26,7 @@ mod visible;
 mod words;
 mod wrap;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -58,14 +58,30 @@ fn of_hook(is_hook: bool, code: ExitCode) -> ExitCode {
     if is_hook { ExitCode::SUCCESS } else { code }
 }
 
+/// Returns the command line that is read. A variable that is set to nothing says nothing.
+fn interface() -> clap::Command {
+    without_blank_variables(Cli::command())
+}
+
+fn without_blank_variables(command: clap::Command) -> clap::Command {
+    let says_nothing = |arg: &clap::Arg| arg.get_env().is_some_and(is_blank);
+    let command = command.mut_args(|arg| if says_nothing(&arg) { arg.env(None::<&'static str>) } else { arg });
+    command.mut_subcommands(without_blank_variables)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is configuration: which variables say something")]
+fn is_blank(variable: &OsStr) -> bool {
+    std::env::var_os(variable).is_some_and(|value| value.to_str().is_some_and(|value| value.trim().is_empty()))
+}
+
 /// Returns whether arguments that are wrong were meant for a hook.
 fn calls_hook(args: impl Iterator<Item = OsString>) -> bool {
-    let matches = Cli::command().ignore_errors(true).try_get_matches_from(args);
+    let matches = interface().ignore_errors(true).try_get_matches_from(args);
     matches.is_ok_and(|matches| matches.subcommand_name() == Some("hook"))
 }
 
 fn parse(args: impl Iterator<Item = OsString>) -> Result<(Cli, Named), clap::Error> {
-    let matches = Cli::command().try_get_matches_from(args)?;
+    let matches = interface().try_get_matches_from(args)?;
     let is_named = |option| matches.value_source(option) == Some(ValueSource::CommandLine);
     let named = Named { database: is_named("db"), embedder: is_named("embedder") };
     Ok((Cli::from_arg_matches(&matches)?, named))

@@ -35,6 +35,20 @@ fn options_stand_before_or_after_the_command_or_in_the_environment() {
 }
 
 #[test]
+fn a_variable_that_is_set_to_nothing_says_nothing() {
+    let bed = Bed::new();
+    let mut command = bed.bare();
+    let variables =
+        ["MEMORY_URL", "MEMORY_CONFIG", "MEMORY_EMBEDDER", "MEMORY_TOKENS", "MEMORY_LISTEN", "MEMORY_BEHIND_PROXY"];
+    command.envs(variables.map(|name| (name, ""))).args(["--tenant", "acme", "--subject", "ada", "--json", "stats"]);
+    let stats = answer(&mut command, b"");
+    assert_eq!(stats.code, 0, "{}", stats.stderr);
+    assert!(stats.json()["file"].as_str().unwrap().ends_with("memory.sqlite"));
+    let nobody = answer(bed.bare().env("MEMORY_TENANT", " ").env("MEMORY_SUBJECT", "ada").arg("sessions"), b"");
+    assert!(nobody.refused(2).contains("say whose memory this is"));
+}
+
+#[test]
 fn the_default_database_lies_in_the_data_folder_and_stats_shows_it() {
     let bed = Bed::new();
     let owner = ["--tenant", "acme", "--subject", "ada"];
