@@ -1,6 +1,7 @@
 //! A record as people read it.
 
 use memory::{Record, StoredRecord, Timestamp, edge};
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::line::{Line, Paint};
@@ -19,10 +20,19 @@ pub(crate) fn write(stored: &StoredRecord, now: Timestamp, output: &mut Output) 
     Ok(output.painted(&Line::of("  ").painted(Paint::Faint, &record.id.to_string()), 2)?)
 }
 
+/// Returns a record as JSON.
+pub(crate) fn as_json(stored: &StoredRecord, now: Timestamp) -> Value {
+    let mut value = edge::record(stored, now);
+    if let Value::Object(members) = &mut value {
+        members.insert("hold".to_owned(), json!(stored.record.hold));
+    }
+    value
+}
+
 /// Shows one record, with what is known of it.
 pub(crate) fn write_one(stored: &StoredRecord, now: Timestamp, output: &mut Output) -> Result<(), Failure> {
     if output.is_json() {
-        return Ok(output.json(&edge::record(stored, now))?);
+        return Ok(output.json(&as_json(stored, now))?);
     }
     write(stored, now, output)?;
     let record = &stored.record;
@@ -50,6 +60,7 @@ fn facts(record: &Record, now: Timestamp) -> Vec<String> {
     facts.extend(record.agent.as_ref().map(|agent| format!("of {agent}")));
     facts.extend(record.importance().map(|importance| format!("importance {importance}")));
     facts.extend(record.is_pinned().then(|| "pinned".to_owned()));
+    facts.extend(record.hold.then(|| "on hold".to_owned()));
     facts.extend(from.filter(|from| *from > now).map(|from| format!("true from {}", from.to_minute())));
     facts.extend(until.map(|until| {
         let word = if until <= now { "retired" } else { "true until" };

@@ -65,6 +65,10 @@ fn what_is_known_of_a_record_is_changed_and_its_text_stays() {
     assert_eq!((&changed["text"], &bed.json(&set)["version"]), (&json!("Ada has a cat"), &changed["version"]));
     assert_eq!(texts(&bed.json(&["records", "--tag", "home"])), ["Ada has a cat"]);
     assert_eq!(bed.json(&["records", "set", &cat, "--pinned", "false"])["pinned"], json!(false));
+    assert_eq!(bed.json(&["records", "set", &cat, "--hold", "true"])["hold"], json!(true));
+    assert_eq!(bed.json(&["records"])["records"][2]["hold"], json!(true));
+    assert!(bed.run(&["show", &cat]).stdout.contains(", on hold\n"));
+    assert_eq!(bed.json(&["records", "set", &cat, "--hold", "false"])["hold"], json!(false));
     assert!(bed.run(&["records", "set", &cat]).refused(2).contains("--tag"));
     assert!(bed.run(&["records", "set", &cat, "--importance", "7"]).refused(2).contains("importance"));
 }
