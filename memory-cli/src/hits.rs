@@ -69,7 +69,8 @@ pub(crate) fn write_item(
 ) -> Result<(), Failure> {
     let indent = lead.len();
     output.painted(&head(Line::of(lead), content), indent)?;
-    let most = output.look().width.map_or(MOST, |width| (width.saturating_sub(indent) * LINES).clamp(LEAST, MOST));
+    let most =
+        output.look().width.map_or(MOST, |width| width.saturating_sub(indent).saturating_mul(LINES).clamp(LEAST, MOST));
     let Excerpt { text, matches } = question.excerpt(content, most);
     let passage = Line::of(&" ".repeat(indent)).marked(&text, &matches);
     Ok(output.painted(&passage, indent)?)

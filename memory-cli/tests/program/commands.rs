@@ -87,6 +87,15 @@ fn search_finds_messages_and_records_and_explains_itself() {
 }
 
 #[test]
+fn hits_are_shown_whatever_width_the_screen_is_said_to_have() {
+    let bed = filled();
+    for columns in ["0", "1", "20", "100000", "18446744073709551615", "wide"] {
+        let shown = answer(bed.command().env("COLUMNS", columns).args(["search", "parcel"]), b"");
+        assert!(shown.code == 0 && shown.stdout.contains("E-4471-B"), "{columns}: {}", shown.stderr);
+    }
+}
+
+#[test]
 fn search_is_narrowed_by_filter_kind_session_and_time() {
     let bed = filled();
     bed.json(&["remember", "tomatoes like sun", "--session", "garden"]);
