@@ -26,7 +26,8 @@ pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result
         return Err(Failure::Usage("--to names a database that is gone when the command ends".to_owned()));
     }
     if call.global.session.is_some() {
-        let what = "all conversations of an owner move: leave out --session, or take one by `memory export` and `memory import`";
+        let what = "all conversations of an owner move: leave out --session, \
+            or take one along by `memory export` and `memory import`";
         return Err(Failure::Usage(what.to_owned()));
     }
     from.must_be_there()?;
