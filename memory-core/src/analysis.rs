@@ -39,6 +39,7 @@ pub use times::Period;
 pub(crate) use dense::is_dense;
 pub(crate) use fold::normalise;
 pub(crate) use reader::{Counts, Reader};
+pub(crate) use words::months;
 
 /// The version of the rules. It rises whenever the same text gives other terms, or entries are made from terms in another way.
 /// The index is then another one, and is built anew.

@@ -50,6 +50,11 @@ pub(super) fn of(language: Language) -> Words {
     }
 }
 
+/// Returns the names of the months in `language`, January first.
+pub(crate) fn months(language: Language) -> impl Iterator<Item = &'static str> {
+    of(language).months.split_whitespace()
+}
+
 /// The stop words are Lucene's 33.
 const ENGLISH: Words = Words {
     stop: "a an and are as at be but by for if in into is it no not of on or such that the their then there these they \

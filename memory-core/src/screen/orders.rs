@@ -1,5 +1,7 @@
 //! Texts that give the model orders, in place of saying how the world is.
 
+use std::sync::LazyLock;
+
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -25,182 +27,60 @@ pub enum Order {
 }
 
 /// A rule: a word of each list, in this order, with at most [`BETWEEN`] words from one to the next.
-type Rule = (Order, &'static [&'static [&'static str]]);
+type Rule = (Order, Vec<Vec<&'static str>>);
 
 /// How many words may stand between two words of a rule.
 const BETWEEN: usize = 4;
 
-const DROP: &[&str] = &[
-    "ignore",
-    "ignoring",
-    "disregard",
-    "forget",
-    "override",
-    "bypass",
-    "discard",
-    "ignoriere",
-    "vergiss",
-    "missachte",
-    "ignora",
-    "olvida",
-    "ignorez",
-    "oublie",
-    "oubliez",
-    "ignorar",
-    "dimentica",
-    "игнорируй",
-    "забудь",
-];
-const RULES_OF: &[&str] = &[
-    "instruction",
-    "instructions",
-    "prompt",
-    "prompts",
-    "rules",
-    "guidelines",
-    "directives",
-    "constraints",
-    "restrictions",
-    "guardrails",
-    "policies",
-    "anweisungen",
-    "regeln",
-    "instrucciones",
-    "reglas",
-    "consignes",
-    "istruzioni",
-    "instruções",
-    "инструкции",
-    "правила",
-];
-const TELL: &[&str] = &[
-    "reveal", "print", "repeat", "show", "output", "display", "leak", "disclose", "send", "forward", "post", "email",
-    "upload", "include",
-];
-const HIDDEN: &[&str] = &["credentials", "passwords", "password", "secrets", "apikey", "tokens", "keys", "prompt"];
-const SAY: &[&str] = &[
-    "recommend",
-    "answer",
-    "reply",
-    "respond",
-    "say",
-    "suggest",
-    "tell",
-    "mention",
-    "promote",
-    "praise",
-    "forward",
-    "email",
-    "send",
-    "include",
-    "append",
-    "call",
-    "invoke",
-    "execute",
-    "approve",
-    "claim",
-    "insist",
-    "state",
-];
-const MODEL: &[&str] = &["assistant", "ai", "model", "agent", "chatbot", "llm", "bot"];
-const MUST: &[&str] = &["must", "should", "shall", "will"];
+const DROP: &str = "ignore ignoring disregard forget override bypass discard ignoriere vergiss missachte ignora olvida \
+    ignorez oublie oubliez ignorar dimentica игнорируй забудь";
+const RULES_OF: &str = "instruction instructions prompt prompts rules guidelines directives constraints restrictions \
+    guardrails policies anweisungen regeln instrucciones reglas consignes istruzioni instruções инструкции правила";
+const TELL: &str = "reveal print repeat show output display leak disclose send forward post email upload include";
+const HIDDEN: &str = "credentials passwords password secrets apikey tokens keys prompt";
+const SAY: &str = "recommend answer reply respond say suggest tell mention promote praise forward email send include \
+    append call invoke execute approve claim insist state";
+const MODEL: &str = "assistant ai model agent chatbot llm bot";
+const MUST: &str = "must should shall will";
+const BEING: &str = "unrestricted admin administrator developer root dan you though if";
+const INFORM: &str = "tell telling inform informing mention mentioning reveal alert notify notifying";
+const KNOWN: &str = "conversation history memory memories data files contacts";
+const TOOL: &str = "command commands tool function code script";
 
-const RULES: &[Rule] = &[
-    (Order::Override, &[DROP, RULES_OF]),
-    (
-        Order::Override,
-        &[DROP, &["everything", "all", "anything", "what"], &["above", "before", "previous", "said", "told"]],
-    ),
-    (Order::Override, &[&["not", "stop"], &["follow", "following", "obey"], RULES_OF]),
-    (Order::Role, &[&["you"], &["are"], &["now"]]),
-    (Order::Role, &[&["now"], &["on"], &["you"]]),
-    (
-        Order::Role,
-        &[
-            &["new", "updated", "real", "true"],
-            &["instruction", "instructions", "directive", "directives", "role", "persona"],
-        ],
-    ),
-    (
-        Order::Role,
-        &[
-            &["pretend", "roleplay", "act"],
-            &["as", "be", "are"],
-            &["unrestricted", "admin", "administrator", "developer", "root", "dan", "you", "though", "if"],
-        ],
-    ),
-    (Order::Role, &[&["developer", "debug", "god", "admin", "jailbreak"], &["mode"]]),
-    (
-        Order::Hide,
-        &[
-            &["not", "dont", "never", "without"],
-            &[
-                "tell",
-                "telling",
-                "inform",
-                "informing",
-                "mention",
-                "mentioning",
-                "reveal",
-                "alert",
-                "notify",
-                "notifying",
-            ],
-            &["user", "users", "person", "human", "anyone", "this", "them"],
-        ],
-    ),
-    (Order::Hide, &[&["hide", "conceal", "keep"], &["this", "it"], &["from", "secret", "hidden"]]),
-    (
-        Order::Leak,
-        &[
-            TELL,
-            &["system", "hidden", "initial", "original", "secret", "your"],
-            &["prompt", "prompts", "instructions", "message", "keys"],
-        ],
-    ),
-    (Order::Leak, &[TELL, HIDDEN, &["to", "at", "via"]]),
-    (
-        Order::Leak,
-        &[
-            TELL,
-            &["conversation", "history", "memory", "memories", "data", "files", "contacts"],
-            &["to"],
-            &["http", "https", "url", "attacker", "server", "webhook", "address"],
-        ],
-    ),
-    (Order::Standing, &[&["always", "never", "whenever"], SAY]),
-    (Order::Standing, &[&["when", "whenever", "if", "time"], &["user", "users", "someone", "anyone", "asked"], SAY]),
-    (Order::Standing, &[MODEL, MUST, SAY]),
-    (Order::Standing, &[&["you"], &["must", "shall"], SAY]),
-    (
-        Order::Standing,
-        &[
-            &["run", "execute", "call", "invoke", "use"],
-            &["following", "this", "the"],
-            &["command", "commands", "tool", "function", "code", "script"],
-        ],
-    ),
-];
+static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    const WORDS: &[(Order, &[&str])] = &[
+        (Order::Override, &[DROP, RULES_OF]),
+        (Order::Override, &[DROP, "everything all anything what", "above before previous said told"]),
+        (Order::Override, &["not stop", "follow following obey", RULES_OF]),
+        (Order::Role, &["you", "are", "now"]),
+        (Order::Role, &["now", "on", "you"]),
+        (Order::Role, &["new updated real true", "instruction instructions directive directives role persona"]),
+        (Order::Role, &["pretend roleplay act", "as be are", BEING]),
+        (Order::Role, &["developer debug god admin jailbreak", "mode"]),
+        (Order::Hide, &["not dont never without", INFORM, "user users person human anyone this them"]),
+        (Order::Hide, &["hide conceal keep", "this it", "from secret hidden"]),
+        (
+            Order::Leak,
+            &[TELL, "system hidden initial original secret your", "prompt prompts instructions message keys"],
+        ),
+        (Order::Leak, &[TELL, HIDDEN, "to at via"]),
+        (Order::Leak, &[TELL, KNOWN, "to", "http https url attacker server webhook address"]),
+        (Order::Standing, &["always never whenever", SAY]),
+        (Order::Standing, &["when whenever if time", "user users someone anyone asked", SAY]),
+        (Order::Standing, &[MODEL, MUST, SAY]),
+        (Order::Standing, &["you", "must shall", SAY]),
+        (Order::Standing, &["run execute call invoke use", "following this the", TOOL]),
+    ];
+    let split = WORDS.iter().map(|(order, lists)| {
+        let lists = lists.iter().map(|words| words.split_whitespace().collect());
+        (*order, lists.collect())
+    });
+    split.collect()
+});
 
 /// Marks of the templates that chats are written in, and of those that look like them.
-const MARKS: &[&str] = &[
-    "<|",
-    "|>",
-    "[inst]",
-    "[/inst]",
-    "<<sys>>",
-    "<system>",
-    "</system>",
-    "<system-",
-    "### system",
-    "### instruction",
-    "<instructions>",
-    "begin system",
-    "end of context",
-    "<admin>",
-    "[system]",
-    "{{system",
-];
+const MARKS: &str = "<|, |>, [inst], [/inst], <<sys>>, <system>, </system>, <system-, ### system, ### instruction, \
+    <instructions>, begin system, end of context, <admin>, [system], {{system";
 /// Who speaks, at the beginning of a line.
 const SPEAKERS: &[&str] = &["system:", "assistant:", "developer:", "human:"];
 /// Orders in scripts that write no blanks between words.
@@ -222,7 +102,7 @@ pub fn order(text: &str) -> Option<Order> {
     let shown = text.chars().filter(|letter| !is_ignorable(*letter));
     let plain = shown.nfkc().collect::<String>().to_lowercase();
     let speaks = |line: &str| SPEAKERS.iter().any(|speaker| line.trim_start().starts_with(speaker));
-    if MARKS.iter().any(|mark| plain.contains(mark)) || plain.lines().any(speaks) {
+    if MARKS.split(", ").any(|mark| plain.contains(mark)) || plain.lines().any(speaks) {
         return Some(Order::Markup);
     }
     if WITHOUT_BLANKS.iter().any(|(verb, object)| plain.contains(verb) && plain.contains(object)) {
@@ -235,14 +115,14 @@ pub fn order(text: &str) -> Option<Order> {
 }
 
 /// Returns whether the words hold one of each list, in order.
-fn holds(words: &[&str], lists: &[&[&str]]) -> bool {
+fn holds(words: &[&str], lists: &[Vec<&str>]) -> bool {
     let Some((first, rest)) = lists.split_first() else { return true };
     (0..words.len())
         .any(|at| words.get(at).is_some_and(|word| first.contains(word)) && follows(words.get(at + 1..), rest))
 }
 
 /// Returns whether one of each list follows, each near the one before.
-fn follows(words: Option<&[&str]>, lists: &[&[&str]]) -> bool {
+fn follows(words: Option<&[&str]>, lists: &[Vec<&str>]) -> bool {
     let Some((first, rest)) = lists.split_first() else { return true };
     let words = words.unwrap_or_default();
     let near = words.iter().take(BETWEEN + 1).enumerate().filter(|(_, word)| first.contains(word));

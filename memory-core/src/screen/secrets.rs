@@ -1,5 +1,7 @@
 //! Passwords, keys and numbers of cards in a text: they are cut out.
 
+use std::sync::LazyLock;
+
 use serde::Serialize;
 
 use crate::secrets::without_secrets as without_login;
@@ -22,75 +24,22 @@ pub enum Secret {
 }
 
 /// How the keys and tokens of services begin.
-const TOKENS: [&str; 40] = [
-    "sk-",
-    "sk_live_",
-    "sk_test_",
-    "rk_live_",
-    "pk_live_",
-    "whsec_",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "ghu_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "xoxa-",
-    "xoxb-",
-    "xoxp-",
-    "xoxr-",
-    "xoxs-",
-    "xapp-",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "ya29.",
-    "hf_",
-    "npm_",
-    "pypi-",
-    "dop_v1_",
-    "eyJ",
-    "gsk_",
-    "pplx-",
-    "SG.",
-    "shpat_",
-    "tskey-",
-    "dckr_pat_",
-    "lin_api_",
-    "figd_",
-    "sntrys_",
-    "ATATT",
-    "AGE-SECRET-KEY-",
-    "mem_",
-];
+static TOKENS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    const WORDS: &str = "sk- sk_live_ sk_test_ rk_live_ pk_live_ whsec_ ghp_ gho_ ghs_ ghu_ ghr_ github_pat_ glpat- \
+        xoxa- xoxb- xoxp- xoxr- xoxs- xapp- AKIA ASIA AIza ya29. hf_ npm_ pypi- dop_v1_ eyJ gsk_ pplx- SG. shpat_ \
+        tskey- dckr_pat_ lin_api_ figd_ sntrys_ ATATT AGE-SECRET-KEY- mem_";
+    WORDS.split_whitespace().collect()
+});
 /// How many groups of digits the number of a card is written in at most: pairs of them.
 const GROUPS: usize = 10;
 /// How many letters a key has at least behind its beginning.
 const TOKEN_LETTERS: usize = 12;
 /// The words that name a secret.
-const NAMES: [&str; 20] = [
-    "password",
-    "passwort",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "pwd",
-    "secret",
-    "token",
-    "api_key",
-    "apikey",
-    "api-key",
-    "access_key",
-    "secret_key",
-    "private_key",
-    "kennwort",
-    "contraseña",
-    "senha",
-    "parola",
-    "пароль",
-    "mdp",
-];
+static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    const WORDS: &str = "password passwort passwd passphrase passcode pwd secret token api_key apikey api-key \
+        access_key secret_key private_key kennwort contraseña senha parola пароль mdp";
+    WORDS.split_whitespace().collect()
+});
 /// The words that a token of a request stands behind.
 const SCHEMES: [&str; 2] = ["bearer", "basic"];
 /// What may stand between such a word and the secret.

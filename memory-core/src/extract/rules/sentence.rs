@@ -1,6 +1,6 @@
 //! What a sentence says of its speaker. A pure function.
 
-use super::table::{DAYS, DOUBTS, ENDS, FILLERS, Follows, KIN, MONTHS, RULES};
+use super::table::{DAYS, DOUBTS, ENDS, FILLERS, Follows, KIN, RULES, is_month};
 
 /// The most words of a clause: longer ones say more than one thing.
 const WORDS: usize = 14;
@@ -69,10 +69,10 @@ fn behind<'a>(sentence: &'a str, opening: &str) -> Option<&'a str> {
 
 fn without_fillers(mut sentence: &str) -> &str {
     for _ in 0..BEFORE {
-        let rest = FILLERS.iter().find_map(|filler| {
+        let rest = FILLERS.split(", ").find_map(|filler| {
             let end = sentence.char_indices().nth(filler.chars().count())?.0;
             let (head, rest) = sentence.split_at(end);
-            let is_filler = head.to_lowercase() == **filler && rest.starts_with([' ', ',', '!', '.', ':']);
+            let is_filler = head.to_lowercase() == filler && rest.starts_with([' ', ',', '!', '.', ':']);
             is_filler.then(|| rest.trim_start_matches([' ', ',', '!', '.', ':']))
         });
         match rest {
@@ -86,10 +86,10 @@ fn without_fillers(mut sentence: &str) -> &str {
 /// Returns what follows "my sister's name is" or "my sister is called", and the slot of that.
 fn named_kin(sentence: &str) -> Option<(&str, String)> {
     let rest = behind(sentence, "my")?;
-    let kin = KIN.iter().find(|kin| rest.to_lowercase().starts_with(**kin))?;
+    let kin = KIN.split_whitespace().find(|kin| rest.to_lowercase().starts_with(kin))?;
     let rest = rest.get(kin.len()..)?;
     let named = ["'s name is", " is called", " is named"].iter().find_map(|opening| behind(rest, opening))?;
-    Some((named, (*kin).to_owned()))
+    Some((named, kin.to_owned()))
 }
 
 /// Returns the clause that `rest` begins with, up to a comma or to a word that begins another thought.
@@ -116,9 +116,7 @@ fn fits(rest: &str, follows: Follows) -> bool {
     match follows {
         Follows::Name => first.starts_with(char::is_uppercase) && !DAYS.contains(&word.as_str()),
         Follows::Mail => first.contains('@') && first.contains('.'),
-        Follows::Number => {
-            rest.split_whitespace().any(|word| has_digit(word) || MONTHS.contains(&word.to_lowercase().as_str()))
-        }
+        Follows::Number => rest.split_whitespace().any(|word| has_digit(word) || is_month(&word.to_lowercase())),
         Follows::Words => word.chars().count() > 1,
     }
 }

@@ -1,5 +1,7 @@
 //! The openings by which people say something of themselves, and what follows them.
 
+use crate::analysis::{Language, months};
+
 /// What may follow an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Follows {
@@ -114,37 +116,8 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// What may stand before an opening and says nothing.
-pub(super) const FILLERS: &[&str] = &[
-    "by the way",
-    "btw",
-    "oh",
-    "well",
-    "so",
-    "and",
-    "also",
-    "yes",
-    "yeah",
-    "ok",
-    "okay",
-    "hi",
-    "hello",
-    "hey",
-    "actually",
-    "hallo",
-    "ja",
-    "übrigens",
-    "und",
-    "hola",
-    "sí",
-    "y",
-    "además",
-    "bonjour",
-    "oui",
-    "et",
-    "olá",
-    "sim",
-    "e",
-];
+pub(super) const FILLERS: &str = "by the way, btw, oh, well, so, and, also, yes, yeah, ok, okay, hi, hello, hey, \
+    actually, hallo, ja, übrigens, und, hola, sí, y, además, bonjour, oui, et, olá, sim, e";
 
 /// Words that follow an opening where it means something else, or that make a fact doubtful.
 pub(super) const DOUBTS: &[&str] = &[
@@ -161,84 +134,17 @@ pub(super) const ENDS: &[&str] = &[
 ];
 
 /// Relatives and pets who are called by a name: "my sister is called", "my dog's name is".
-pub(super) const KIN: &[&str] = &[
-    "wife",
-    "husband",
-    "partner",
-    "girlfriend",
-    "boyfriend",
-    "son",
-    "daughter",
-    "sister",
-    "brother",
-    "mother",
-    "father",
-    "mum",
-    "mom",
-    "dad",
-    "grandmother",
-    "grandfather",
-    "boss",
-    "dog",
-    "cat",
-    "horse",
-    "rabbit",
-];
+pub(super) const KIN: &str = "wife husband partner girlfriend boyfriend son daughter sister brother mother father mum \
+    mom dad grandmother grandfather boss dog cat horse rabbit";
 
 /// Names of days: who says "please call me Monday" has another name.
 pub(super) const DAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// Names of months, in the five languages.
-pub(super) const MONTHS: &[&str] = &[
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "januar",
-    "februar",
-    "märz",
-    "mai",
-    "juni",
-    "juli",
-    "oktober",
-    "dezember",
-    "enero",
-    "febrero",
-    "marzo",
-    "abril",
-    "mayo",
-    "junio",
-    "julio",
-    "agosto",
-    "septiembre",
-    "octubre",
-    "noviembre",
-    "diciembre",
-    "janvier",
-    "février",
-    "mars",
-    "avril",
-    "juin",
-    "juillet",
-    "août",
-    "septembre",
-    "octobre",
-    "novembre",
-    "décembre",
-    "janeiro",
-    "fevereiro",
-    "março",
-    "junho",
-    "julho",
-    "setembro",
-    "outubro",
-    "dezembro",
-];
+/// The languages of the openings.
+const LANGUAGES: [Language; 5] =
+    [Language::English, Language::German, Language::Spanish, Language::French, Language::Portuguese];
+
+/// Returns whether `word`, in lower case, is the name of a month in one of the five languages.
+pub(super) fn is_month(word: &str) -> bool {
+    LANGUAGES.into_iter().any(|language| months(language).any(|month| month == word))
+}
