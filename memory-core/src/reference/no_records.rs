@@ -1,18 +1,9 @@
 //! A record store that holds nothing, for a truth of conversations alone.
 
-use async_trait::async_trait;
-
-use crate::error::{Error, Result};
-use crate::filter::Filter;
-use crate::id::RecordId;
-use crate::record::StoredRecord;
-use crate::scope::{Epoch, Scope};
-use crate::store::chat::{ChatStore, Fence};
-use crate::store::records::{RecordBatch, RecordStore};
+use crate::error::Error;
+use crate::methods::*;
+use crate::store::ErasureLevel;
 use crate::store::truth::Truth;
-use crate::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
-use crate::store::{Durability, Erased, ErasureLevel, Health, Store};
-use crate::time::Timestamp;
 
 /// Holds no records: reads find nothing, and a put is `Unsupported`. Its epochs are those of the conversations.
 #[derive(Debug)]
@@ -25,8 +16,10 @@ impl NoRecords {
         Self { chat }
     }
 
-    fn refusal(&self) -> Error {
-        Error::Unsupported { backend: self.backend(), what: "hold records".to_owned() }
+    /// Takes what is nothing, and no records.
+    fn take<T: Default>(&self, is_nothing: bool) -> Result<T> {
+        let refusal = || Error::Unsupported { backend: self.backend(), what: "hold records".to_owned() };
+        is_nothing.then(T::default).ok_or_else(refusal)
     }
 }
 
@@ -49,102 +42,41 @@ impl Store for NoRecords {
     }
 }
 
-#[async_trait]
-impl RecordStore for NoRecords {
-    async fn put(&self, _: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
-        if batch.puts.is_empty() { Ok(Vec::new()) } else { Err(self.refusal()) }
-    }
-
-    async fn get(&self, _: &Scope, _: &[RecordId]) -> Result<Vec<StoredRecord>> {
-        Ok(Vec::new())
-    }
-
-    async fn scan(&self, _: &Scope, _: &Filter, _: Option<RecordId>, _: usize) -> Result<Vec<StoredRecord>> {
-        Ok(Vec::new())
-    }
-
-    async fn newest(
-        &self,
-        _: &Scope,
-        _: &Filter,
-        _: Option<(Timestamp, RecordId)>,
-        _: usize,
-    ) -> Result<Vec<StoredRecord>> {
-        Ok(Vec::new())
-    }
-
-    async fn touch(&self, _: &Scope, _: &[RecordId], _: Timestamp) -> Result<()> {
-        Ok(())
-    }
-
-    async fn fence(&self, _: &Scope) -> Result<Fence> {
-        Ok(Fence::default())
-    }
-
-    async fn advance(&self, _: &Scope, _: Fence) -> Result<Fence> {
-        Ok(Fence::default())
-    }
-
-    async fn delete(&self, _: &Scope, _: &[(RecordId, u64)]) -> Result<u64> {
-        Ok(0)
-    }
-
-    async fn restore(&self, _: &Scope, _: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
-        if rows.is_empty() { Ok(()) } else { Err(self.refusal()) }
-    }
-}
-
-#[async_trait]
-impl Upkeep for NoRecords {
-    async fn enlist(&self, _: &IndexName, _: Option<Incarnation>, _: usize) -> Result<bool> {
+/// Answers that there is nothing, where no other answer is said.
+macro_rules! nothing {
+    ({} $($trait:ident {} calls {
+        $($kind:ident $doing:literal $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
+    })+) => {$(
+        #[async_trait]
+        impl $trait for NoRecords {
+            $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
+                nothing!(@ self $method $($argument)*)
+            })*
+        }
+    )+};
+    (@ $self:ident put $scope:ident $batch:ident) => {{
+        let _ = $scope;
+        $self.take($batch.puts.is_empty())
+    }};
+    (@ $self:ident restore $scope:ident $seen:ident $rows:ident) => {{
+        let _ = ($scope, $seen);
+        $self.take($rows.is_empty())
+    }};
+    (@ $self:ident enlist $($argument:ident)*) => {{
+        let _ = ($($argument),*);
         Ok(true)
-    }
-
-    async fn doubt(&self, _: &IndexName) -> Result<()> {
-        Ok(())
-    }
-
-    async fn indexes(&self) -> Result<Vec<Enlisted>> {
-        Ok(Vec::new())
-    }
-
-    async fn revive(&self, _: &IndexName) -> Result<u64> {
-        Ok(0)
-    }
-
-    async fn retire(&self, _: &IndexName) -> Result<()> {
-        Ok(())
-    }
-
-    async fn pending(&self, _: &IndexName, _: Timestamp, _: usize) -> Result<Vec<Note>> {
-        Ok(Vec::new())
-    }
-
-    async fn settle(&self, _: &IndexName, _: &[(Note, Outcome)]) -> Result<()> {
-        Ok(())
-    }
-
-    async fn backlog(&self, _: &IndexName) -> Result<Backlog> {
-        Ok(Backlog::default())
-    }
-
-    async fn backlog_of(&self, _: &Scope, _: &IndexName) -> Result<Backlog> {
-        Ok(Backlog::default())
-    }
-
-    async fn sweep(&self, _: Timestamp, _: usize) -> Result<u64> {
-        Ok(0)
-    }
-
-    async fn owners(&self, _: Option<&Scope>, _: usize) -> Result<Vec<Scope>> {
-        Ok(Vec::new())
-    }
-
-    async fn bury(&self, scope: &Scope, _: Epoch) -> Result<Epoch> {
-        self.epoch(scope).await
-    }
-
-    async fn epoch(&self, scope: &Scope) -> Result<Epoch> {
-        self.chat.upkeep().epoch(scope).await
-    }
+    }};
+    (@ $self:ident bury $scope:ident $seen:ident) => {{
+        let _ = $seen;
+        $self.epoch($scope).await
+    }};
+    (@ $self:ident epoch $scope:ident) => {
+        $self.chat.upkeep().epoch($scope).await
+    };
+    (@ $self:ident $method:ident $($argument:ident)*) => {{
+        $(let _ = $argument;)*
+        Ok(Default::default())
+    }};
 }
+
+crate::store_methods!(RecordStore, Upkeep => nothing {});
