@@ -16,6 +16,27 @@ use queue::Queue;
 
 pub(super) use row::Mark;
 
+/// Implements the upkeep of a store: its tables answer the five calls that are about what they hold, their notes the others.
+macro_rules! noted {
+    ({ $store:ident } Upkeep {} calls {
+        $($kind:ident $doing:literal $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
+    }) => {
+        #[async_trait]
+        impl Upkeep for $store {
+            $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
+                noted!(@ self $method $($argument)*)
+            })*
+        }
+    };
+    (@ $self:ident enlist $($argument:ident)*) => { $self.state.lock().enlist($($argument),*) };
+    (@ $self:ident sweep $($argument:ident)*) => { $self.state.lock().sweep($($argument),*) };
+    (@ $self:ident owners $($argument:ident)*) => { $self.state.lock().owners($($argument),*) };
+    (@ $self:ident bury $($argument:ident)*) => { $self.state.lock().bury($($argument),*) };
+    (@ $self:ident epoch $($argument:ident)*) => { $self.state.lock().epoch($($argument),*) };
+    (@ $self:ident $method:ident $($argument:ident)*) => { Ok($self.state.lock().notes.$method($($argument),*)) };
+}
+pub(super) use noted;
+
 /// How far the items that were stored before an index was enlisted are noted for it.
 #[derive(Debug)]
 enum Stock {

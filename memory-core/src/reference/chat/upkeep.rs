@@ -2,21 +2,17 @@
 
 use std::ops::Bound;
 
-use async_trait::async_trait;
-
 use super::{MemChat, Tables};
-use crate::error::Result;
 use crate::id::Seq;
-use crate::reference::notes::Mark;
-use crate::scope::{Epoch, Scope};
-use crate::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, Upkeep};
-use crate::time::Timestamp;
+use crate::methods::*;
+use crate::reference::notes::{Mark, noted};
+use crate::store::upkeep::Target;
 
-#[async_trait]
-impl Upkeep for MemChat {
-    async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
-        let mut state = self.state.lock();
-        let Tables { owners, notes } = &mut *state;
+crate::store_methods!(Upkeep => noted { MemChat });
+
+impl Tables {
+    fn enlist(&mut self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
+        let Self { owners, notes } = self;
         notes.enlist(index, incarnation);
         Ok(notes.stock(index, limit, |through| {
             let from = through.clone().map_or(Bound::Unbounded, |(scope, _)| Bound::Included(scope));
@@ -35,65 +31,27 @@ impl Upkeep for MemChat {
         }))
     }
 
-    async fn doubt(&self, index: &IndexName) -> Result<()> {
-        self.state.lock().notes.doubt(index);
-        Ok(())
-    }
-
-    async fn indexes(&self) -> Result<Vec<Enlisted>> {
-        Ok(self.state.lock().notes.indexes())
-    }
-
-    async fn retire(&self, index: &IndexName) -> Result<()> {
-        self.state.lock().notes.retire(index);
-        Ok(())
-    }
-
-    async fn pending(&self, index: &IndexName, now: Timestamp, limit: usize) -> Result<Vec<Note>> {
-        Ok(self.state.lock().notes.pending(index, now, limit))
-    }
-
-    async fn settle(&self, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
-        self.state.lock().notes.settle(index, notes);
-        Ok(())
-    }
-
-    async fn revive(&self, index: &IndexName) -> Result<u64> {
-        Ok(self.state.lock().notes.revive(index))
-    }
-
-    async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
-        Ok(self.state.lock().notes.backlog(index))
-    }
-
-    async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
-        Ok(self.state.lock().notes.backlog_of(scope, index))
-    }
-
     /// Messages do not expire.
-    async fn sweep(&self, _now: Timestamp, _limit: usize) -> Result<u64> {
+    fn sweep(&self, _now: Timestamp, _limit: usize) -> Result<u64> {
         Ok(0)
     }
 
-    async fn owners(&self, after: Option<&Scope>, limit: usize) -> Result<Vec<Scope>> {
-        let state = self.state.lock();
+    fn owners(&self, after: Option<&Scope>, limit: usize) -> Result<Vec<Scope>> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let owners = state.owners.range::<Scope, _>((from, Bound::Unbounded));
+        let owners = self.owners.range::<Scope, _>((from, Bound::Unbounded));
         Ok(owners.filter(|(_, owner)| owner.is_known()).take(limit).map(|(scope, _)| scope.clone()).collect())
     }
 
-    async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+    fn bury(&mut self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
         seen.check()?;
-        let mut state = self.state.lock();
-        let Tables { owners, notes } = &mut *state;
-        let owner = owners.entry(scope.clone()).or_default();
+        let owner = self.owners.entry(scope.clone()).or_default();
         if owner.bury(seen) {
-            notes.bury(scope, owner.epoch);
+            self.notes.bury(scope, owner.epoch);
         }
         Ok(owner.epoch)
     }
 
-    async fn epoch(&self, scope: &Scope) -> Result<Epoch> {
-        Ok(self.state.lock().read(scope, |owner| owner.epoch))
+    fn epoch(&self, scope: &Scope) -> Result<Epoch> {
+        Ok(self.read(scope, |owner| owner.epoch))
     }
 }
