@@ -4,20 +4,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
-use crate::error::Result;
-use crate::filter::Filter;
-use crate::id::{MessageId, RecordId, SessionId};
-use crate::message::StoredMessage;
-use crate::record::StoredRecord;
-use crate::scope::{Epoch, Scope};
-use crate::store::chat::{
-    Append, Appended, ChatStore, Compaction, Fence, FoundMessages, Page, Redacted, SessionState, Slice,
-};
-use crate::store::records::{RecordBatch, RecordStore};
-use crate::store::{Erased, Health, Store};
-use crate::time::Timestamp;
+use crate::methods::*;
 
 use super::item::Item;
 use super::shelf::Shelf;
@@ -54,27 +41,8 @@ impl<S: Store + ?Sized, I: Item> Store for Cached<S, I> {
     }
 }
 
-#[async_trait]
-impl ChatStore for Cached<dyn ChatStore, StoredMessage> {
-    async fn append(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended> {
-        self.inner.append(scope, session, batch).await
-    }
-
-    async fn restore(
-        &self,
-        scope: &Scope,
-        session: &SessionId,
-        fence: Option<Fence>,
-        rows: &[StoredMessage],
-    ) -> Result<Appended> {
-        self.shelf.change(scope, self.inner.restore(scope, session, fence, rows)).await
-    }
-
-    async fn read(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
-        self.inner.read(scope, session, page).await
-    }
-
-    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
+impl Cached<dyn ChatStore, StoredMessage> {
+    async fn look_up(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         let looked = self.shelf.look(scope, ids).await;
         let mut found = FoundMessages { messages: Vec::new(), complete: true };
         if !looked.missing.is_empty() {
@@ -83,31 +51,10 @@ impl ChatStore for Cached<dyn ChatStore, StoredMessage> {
         found.messages = self.shelf.keep(scope, ids, looked, found.messages).await;
         Ok(found)
     }
-
-    async fn sessions(&self, scope: &Scope, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>> {
-        self.inner.sessions(scope, after, limit).await
-    }
-
-    async fn compact(&self, scope: &Scope, session: &SessionId, change: &Compaction) -> Result<SessionState> {
-        self.shelf.change(scope, self.inner.compact(scope, session, change)).await
-    }
-
-    async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
-        self.shelf.change(scope, self.inner.redact(scope, ids)).await
-    }
-
-    async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
-        self.shelf.change(scope, self.inner.delete(scope, seen)).await
-    }
 }
 
-#[async_trait]
-impl RecordStore for Cached<dyn RecordStore, StoredRecord> {
-    async fn put(&self, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
-        self.shelf.change(scope, self.inner.put(scope, batch)).await
-    }
-
-    async fn get(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+impl Cached<dyn RecordStore, StoredRecord> {
+    async fn look_up(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
         let looked = self.shelf.look(scope, ids).await;
         let mut read = Vec::new();
         if !looked.missing.is_empty() {
@@ -115,46 +62,33 @@ impl RecordStore for Cached<dyn RecordStore, StoredRecord> {
         }
         Ok(self.shelf.keep(scope, ids, looked, read).await)
     }
-
-    async fn scan(
-        &self,
-        scope: &Scope,
-        filter: &Filter,
-        after: Option<RecordId>,
-        limit: usize,
-    ) -> Result<Vec<StoredRecord>> {
-        self.inner.scan(scope, filter, after, limit).await
-    }
-
-    async fn newest(
-        &self,
-        scope: &Scope,
-        filter: &Filter,
-        before: Option<(Timestamp, RecordId)>,
-        limit: usize,
-    ) -> Result<Vec<StoredRecord>> {
-        self.inner.newest(scope, filter, before, limit).await
-    }
-
-    async fn touch(&self, scope: &Scope, ids: &[RecordId], at: Timestamp) -> Result<()> {
-        self.shelf.change(scope, self.inner.touch(scope, ids, at)).await
-    }
-
-    async fn fence(&self, scope: &Scope) -> Result<Fence> {
-        self.inner.fence(scope).await
-    }
-
-    async fn advance(&self, scope: &Scope, seen: Fence) -> Result<Fence> {
-        // It changes no item. But whoever calls it is about to look for what is left, and what another call deleted meanwhile, for
-        // which nobody waited, is not to be served after that look.
-        self.shelf.change(scope, self.inner.advance(scope, seen)).await
-    }
-
-    async fn delete(&self, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
-        self.shelf.change(scope, self.inner.delete(scope, records)).await
-    }
-
-    async fn restore(&self, scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
-        self.shelf.change(scope, self.inner.restore(scope, epoch, rows)).await
-    }
 }
+
+/// Looks items up by id, hands other reads and appends on, and takes every other call for a change.
+macro_rules! cached {
+    ({ $item:ident } $trait:ident {} calls {
+        $($kind:ident $doing:literal $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
+    }) => {
+        #[async_trait]
+        impl $trait for Cached<dyn $trait, $item> {
+            $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
+                cached!(@ self $method $($argument)*)
+            })*
+        }
+    };
+    (@ $self:ident get $scope:ident $ids:ident) => { $self.look_up($scope, $ids).await };
+    (@ $self:ident append $($argument:ident)*) => { $self.inner.append($($argument),*).await };
+    (@ $self:ident read $($argument:ident)*) => { $self.inner.read($($argument),*).await };
+    (@ $self:ident sessions $($argument:ident)*) => { $self.inner.sessions($($argument),*).await };
+    (@ $self:ident scan $($argument:ident)*) => { $self.inner.scan($($argument),*).await };
+    (@ $self:ident newest $($argument:ident)*) => { $self.inner.newest($($argument),*).await };
+    (@ $self:ident fence $($argument:ident)*) => { $self.inner.fence($($argument),*).await };
+    // So is `advance`, which changes no item. But whoever calls it is about to look for what is left, and what another call deleted
+    // meanwhile, for which nobody waited, is not to be served after that look.
+    (@ $self:ident $method:ident $scope:ident $($argument:ident)*) => {
+        $self.shelf.change($scope, $self.inner.$method($scope, $($argument),*)).await
+    };
+}
+
+crate::store_methods!(ChatStore => cached { StoredMessage });
+crate::store_methods!(RecordStore => cached { StoredRecord });
