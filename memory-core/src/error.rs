@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -153,6 +154,12 @@ impl Error {
         Self::Corrupt { backend, source: Cause::new(source) }
     }
 
+    /// Returns the error of a call that did not end in time, and may the next time.
+    pub(crate) fn late(backend: &'static str, doing: &'static str) -> Self {
+        let source = Cause::new(io::Error::from(io::ErrorKind::TimedOut));
+        Self::Backend { backend, doing, transience: Transience::Transient { after: None }, source }
+    }
+
     /// Returns the error with its causes as one line, without the secrets of places.
     pub fn with_causes(&self) -> String {
         let mut line = self.to_string();
@@ -179,12 +186,18 @@ impl Error {
                 | Self::Backend { transience: Transience::Transient { .. } | Transience::Late, .. }
         )
     }
+
+    /// Returns how long the backend asked to wait before the next call; zero if it did not ask.
+    pub fn wait(&self) -> Duration {
+        match self {
+            Self::Backend { transience: Transience::Transient { after: Some(after) }, .. } => *after,
+            _ => Duration::ZERO,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
 
     #[test]

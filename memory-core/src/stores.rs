@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::time::timeout;
 
-use crate::error::{Cause, Error, Result, Transience};
+use crate::error::{Error, Result};
 use crate::layer::{Guard, GuardPolicy, Guarded, Metered, WriteBehindPolicy};
 use crate::model::Embedder;
 use crate::store::blackboard::Blackboard;
@@ -209,12 +209,7 @@ impl Stores {
     pub async fn close(&self) -> Result<()> {
         let mut outcome = Ok(());
         for (_, store) in self.parts() {
-            let late = |_| Error::Backend {
-                backend: store.backend(),
-                doing: "close in time",
-                transience: Transience::Transient { after: None },
-                source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
-            };
+            let late = |_| Error::late(store.backend(), "close in time");
             outcome = outcome.and(timeout(CLOSING, store.close()).await.map_err(late).flatten());
         }
         if let Some(journal) = &self.journal {

@@ -233,12 +233,8 @@ impl Guard {
 
     /// Returns how long to wait before the next attempt; none if there is no time or the retry budget is spent.
     fn wait(&self, retry: u32, error: &Error, until: Instant) -> Option<Duration> {
-        let asked = match error {
-            Error::Backend { transience: Transience::Transient { after: Some(after) }, .. } => *after,
-            _ => Duration::ZERO,
-        };
         let mut state = self.state();
-        let wait = budget::backoff(retry, state.dice.roll()).max(asked);
+        let wait = budget::backoff(retry, state.dice.roll()).max(error.wait());
         let in_time = Instant::now().checked_add(wait).is_some_and(|at| at < until);
         (in_time && state.budget.withdraw()).then_some(wait)
     }

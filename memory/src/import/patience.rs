@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use memory_core::{Error, Result, Transience};
+use memory_core::Result;
 use tokio::time::{Instant, sleep};
 
 /// How long a batch is tried again.
@@ -31,7 +31,7 @@ where
             Err(error) if error.is_retryable() => error,
             answer => return answer,
         };
-        let wait = wait(&error).max(least);
+        let wait = error.wait().max(least);
         if Instant::now().checked_add(wait).is_none_or(|at| at > until) {
             return Err(error);
         }
@@ -39,17 +39,11 @@ where
     }
 }
 
-/// Returns how long the database asks to wait.
-fn wait(error: &Error) -> Duration {
-    match error {
-        Error::Backend { transience: Transience::Transient { after: Some(after) }, .. } => *after,
-        _ => Duration::ZERO,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+
+    use memory_core::Error;
 
     use super::*;
 

@@ -3,11 +3,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::Future;
 
+use tokio::time::timeout;
+
 use crate::analysis::Period;
 use crate::engine::event::Event;
 use crate::engine::inner::{Index, Inner, Vectors, unbuilt};
 use crate::engine::receipt::{Degraded, SearchReceipt, Stage};
-use crate::error::{Cause, Error, Result, Transience};
+use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, MessageId, RecordId, Unit};
@@ -282,13 +284,7 @@ impl Inner {
 
     /// Gives a read the deadline of a search, and tells its guards.
     pub(crate) async fn in_time<T>(&self, doing: &'static str, read: impl Future<Output = Result<T>>) -> Result<T> {
-        let late = |_| Error::Backend {
-            backend: "search",
-            doing,
-            transience: Transience::Transient { after: None },
-            source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
-        };
-        tokio::time::timeout(self.patience, within(self.patience, read)).await.map_err(late)?
+        timeout(self.patience, within(self.patience, read)).await.map_err(|_| Error::late("search", doing))?
     }
 }
 

@@ -12,7 +12,7 @@ use crate::engine::event::Event;
 use crate::engine::handle::{Memory, Scoped, Session};
 use crate::engine::inner::{Extraction, Inner, NOTED_IN_ONE_STEP};
 use crate::engine::write::Remember;
-use crate::error::{Cause, Error, Result, Transience};
+use crate::error::{Error, Result};
 use crate::extract::{Effect, ExtractRequest, Operation, SLOT, Slot, VALUE, check};
 use crate::filter::{Field, Filter};
 use crate::id::{ItemId, Seq, SeqRange, SessionId};
@@ -119,12 +119,7 @@ impl Inner {
         let request = Arc::new(ExtractRequest { messages, known });
         let (extractor, asked) = (Arc::clone(&extraction.extractor), Arc::clone(&request));
         let call = crate::model::apart("extractor", "find facts", async move { extractor.extract(&asked).await });
-        let late = |_| Error::Backend {
-            backend: "extractor",
-            doing: "answer in time",
-            transience: Transience::Transient { after: None },
-            source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
-        };
+        let late = |_| Error::late("extractor", "answer in time");
         let operations = timeout(PATIENCE, call).await.map_err(late)??;
         check(&operations, &request)?;
         Ok(operations)

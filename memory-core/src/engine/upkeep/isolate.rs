@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use crate::engine::inner::Vectors;
-use crate::error::{Cause, Error, Result, Transience};
+use crate::error::{Error, Result};
 use crate::model::{self, Purpose};
 use crate::scope::Scope;
 use crate::store::text::{Rejected, TextEntry};
@@ -98,12 +98,7 @@ impl Vectors {
     async fn embed_in_time(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let count = u32::try_from(texts.len()).unwrap_or(u32::MAX);
         let limit = PATIENCE.saturating_add(EACH.saturating_mul(count));
-        let late = |_| Error::Backend {
-            backend: "embedder",
-            doing: "answer in time",
-            transience: Transience::Transient { after: None },
-            source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
-        };
+        let late = |_| Error::late("embedder", "answer in time");
         timeout(limit, model::embed(&self.embedder, texts, Purpose::Document)).await.map_err(late)?
     }
 }

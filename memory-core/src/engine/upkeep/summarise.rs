@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::engine::careful::Careful;
 use crate::engine::counted::recount;
 use crate::engine::event::Event;
 use crate::engine::handle::Session;
 use crate::engine::inner::Inner;
-use crate::error::{Cause, Error, Result, Transience};
+use crate::error::{Error, Result};
 use crate::id::{Seq, SessionId};
 use crate::message::{Left, Message, Role, Trust};
 use crate::model::{CounterId, Summarizer, Summary, SummaryRequest, TokenCounter, apart};
@@ -151,15 +151,7 @@ impl Inner {
         let counter = Careful::new(&self.counter);
         let keep = must_keep(&plan.rows, plan.max_tokens / KEEP_SHARE, &counter);
         let request = Arc::new(counter.verdict(Ok(plan.request(keep)))?);
-        let late = |_| Error::Backend {
-            backend: "summarizer",
-            doing: "answer in time",
-            transience: Transience::Transient { after: None },
-            source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
-        };
-        let asked = Arc::clone(&request);
-        let call = apart("summarizer", "summarise", async move { summarizer.summarize(&asked).await });
-        let Summary { text, by } = tokio::time::timeout(PATIENCE, call).await.map_err(late)??;
+        let Summary { text, by } = summary_of(summarizer, &request).await?;
         let bare = SummaryRequest { keep: Vec::new(), ..SummaryRequest::clone(&request) };
         counter.verdict(validate_summary(&text, &bare, &counter))?;
         let (text, added) = complete_summary(&text, &request.keep);
@@ -170,6 +162,13 @@ impl Inner {
         report.completed += usize::from(added > 0);
         Ok(new)
     }
+}
+
+/// Asks a summariser, which runs apart and has so much time.
+pub(super) async fn summary_of(summarizer: Arc<dyn Summarizer>, request: &Arc<SummaryRequest>) -> Result<Summary> {
+    let asked = Arc::clone(request);
+    let call = apart("summarizer", "summarise", async move { summarizer.summarize(&asked).await });
+    timeout(PATIENCE, call).await.map_err(|_| Error::late("summarizer", "answer in time"))?
 }
 
 /// Returns what stands for messages that leave without a summary.

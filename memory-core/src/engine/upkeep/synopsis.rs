@@ -12,17 +12,18 @@ use crate::engine::careful::Careful;
 use crate::engine::handle::{Memory, Scoped};
 use crate::engine::inner::Half;
 use crate::engine::synopsis::{Synopsis, SynopsisHalf, synopsis_id};
-use crate::error::{Cause, Error, Result, Transience};
+use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::id::ItemId;
 use crate::message::{StoredMessage, Trust};
-use crate::model::{Summarizer, Summary, SummaryPurpose, SummaryRequest, apart};
+use crate::model::{Summarizer, Summary, SummaryPurpose, SummaryRequest};
 use crate::record::StoredRecord;
 use crate::store::chat::{Page, SessionState, View};
 use crate::store::records::{Expect, Put};
 use crate::window::{ExtractiveSummarizer, bounded};
 
 use super::report::UpkeepReport;
+use super::summarise::summary_of;
 
 /// How many records are read in one call, and at most for one synopsis.
 const PAGE: usize = 500;
@@ -32,8 +33,7 @@ const RECORDS: usize = 100;
 /// How many conversations are told of, and how many of their newest messages.
 const SESSIONS: usize = 6;
 const MESSAGES: usize = 16;
-/// How long a summariser may take, and all of them together in one pass.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long all summarisers together may take in one pass.
 const SHARE: Duration = Duration::from_secs(300);
 
 /// What a half is told from.
@@ -169,15 +169,7 @@ impl Scoped {
     }
 
     async fn ask(&self, summarizer: Arc<dyn Summarizer>, request: &Arc<SummaryRequest>) -> Result<Summary> {
-        let late = |_| Error::Backend {
-            backend: "summarizer",
-            doing: "answer in time",
-            transience: Transience::Transient { after: None },
-            source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
-        };
-        let asked = Arc::clone(request);
-        let call = apart("summarizer", "summarise", async move { summarizer.summarize(&asked).await });
-        let summary = tokio::time::timeout(PATIENCE, call).await.map_err(late)??;
+        let summary = summary_of(summarizer, request).await?;
         let counter = Careful::new(&self.inner().counter);
         counter.verdict(bounded(&summary.text, request.max_tokens, &counter))?;
         Ok(summary)

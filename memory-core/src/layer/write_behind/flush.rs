@@ -170,7 +170,7 @@ impl Shared {
                     // A batch that takes the primary too long must not be tried as it is for ever.
                     self.narrow(sending);
                 }
-                let asked = wait_asked(error);
+                let asked = error.wait();
                 let at = self.queue().went_away(now, |failures| pause(failures).max(asked));
                 (at, is_in_doubt, true)
             }
@@ -295,14 +295,6 @@ impl Shared {
 
 fn numbers(rows: &[Queued]) -> Vec<u64> {
     rows.iter().map(|queued| queued.number).collect()
-}
-
-/// Returns how long the primary asked to be left alone.
-fn wait_asked(error: &Error) -> Duration {
-    match error {
-        Error::Backend { transience: Transience::Transient { after: Some(after) }, .. } => *after,
-        _ => Duration::ZERO,
-    }
 }
 
 /// What follows from a failure.
