@@ -91,7 +91,6 @@ struct Asked {
     query: String,
     #[serde(default, deserialize_with = "whole_if_any")]
     limit: Option<u64>,
-    #[serde(default)]
     kind: Option<String>,
     #[serde(default, deserialize_with = "whole_if_any")]
     max_tokens: Option<u64>,
@@ -101,7 +100,6 @@ struct Asked {
 #[serde(deny_unknown_fields)]
 struct Wanted {
     query: String,
-    #[serde(default)]
     session: Option<String>,
     #[serde(default, deserialize_with = "whole_if_any")]
     max_tokens: Option<u64>,
@@ -111,9 +109,7 @@ struct Wanted {
 #[serde(deny_unknown_fields)]
 struct Told {
     text: String,
-    #[serde(default)]
     kind: Option<String>,
-    #[serde(default)]
     tags: Option<Vec<String>>,
 }
 
@@ -129,22 +125,16 @@ struct Replaced {
 struct Listed {
     #[serde(default, deserialize_with = "whole_if_any")]
     limit: Option<u64>,
-    #[serde(default)]
     kind: Option<String>,
-    #[serde(default)]
     tag: Option<String>,
-    #[serde(default)]
     before: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Deleted {
-    #[serde(default)]
     id: Option<String>,
-    #[serde(default)]
     session: Option<String>,
-    #[serde(default)]
     everything: Option<bool>,
 }
 

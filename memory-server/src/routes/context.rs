@@ -40,7 +40,6 @@ pub(crate) struct Ask {
     #[schema(minimum = 0, maximum = 1000, default = 5)]
     recall: u64,
     /// Which items may be recalled: `role = user and at >= 2024-01-01`.
-    #[serde(default)]
     filter: Option<String>,
     /// Whose chat JSON the messages are.
     #[serde(default, rename = "as")]

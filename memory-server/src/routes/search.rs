@@ -30,21 +30,16 @@ pub(crate) struct Question {
     #[schema(minimum = 1, maximum = 1000, default = 10)]
     limit: u64,
     /// A condition: `role = user and at >= 2024-01-01 and tag in (a, b)`.
-    #[serde(default)]
     filter: Option<String>,
     /// Only in this session; in a branch, also in the past that it shares.
-    #[serde(default)]
     #[schema(min_length = 1, max_length = 255)]
     session: Option<String>,
     /// Only messages, or only records.
-    #[serde(default)]
     kind: Option<Kind>,
     /// What was current at this time.
-    #[serde(default)]
     #[schema(format = DateTime)]
     as_of: Option<String>,
     /// Near-duplicates behind what adds something: 1 for none of it, 0.5 for much.
-    #[serde(default)]
     #[schema(minimum = 0, maximum = 1)]
     mmr: Option<f32>,
     /// Whether the answer tells how the hits were found.

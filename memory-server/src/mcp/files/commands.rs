@@ -25,7 +25,6 @@ const AROUND: usize = 2;
 enum Command {
     View {
         path: String,
-        #[serde(default)]
         view_range: Option<[i64; 2]>,
     },
     Create {

@@ -66,18 +66,15 @@ pub(crate) struct Whole {
     #[serde(default)]
     tags: Vec<String>,
     /// 0 to 1.
-    #[serde(default)]
     #[schema(minimum = 0, maximum = 1)]
     importance: Option<f32>,
     /// Whether it never expires.
     #[serde(default)]
     pinned: bool,
     /// The agent that it belongs to.
-    #[serde(default)]
     #[schema(min_length = 1, max_length = 255)]
     agent: Option<String>,
     /// Who or what wrote it.
-    #[serde(default)]
     #[schema(max_length = 255)]
     origin: Option<String>,
     /// How far it may be believed: `untrusted`, `tool`, `assistant`, `user` or `system`. Default as far as the stored record, and
@@ -86,15 +83,12 @@ pub(crate) struct Whole {
     #[schema(value_type = Option<String>, pattern = "^(untrusted|tool|assistant|user|system)$")]
     trust: Option<Trust>,
     /// The time from which it is true.
-    #[serde(default)]
     #[schema(format = DateTime)]
     valid_from: Option<String>,
     /// The time from which it is true no longer.
-    #[serde(default)]
     #[schema(format = DateTime)]
     valid_to: Option<String>,
     /// The time from which it is gone.
-    #[serde(default)]
     #[schema(format = DateTime)]
     expires_at: Option<String>,
     /// The ids of what it was derived from. It is forgotten with them.

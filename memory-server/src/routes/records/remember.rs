@@ -38,27 +38,21 @@ pub(crate) struct Told {
     #[schema(minimum = 1, maximum = 10_000_000_000_u64)]
     ttl_seconds: Option<u64>,
     /// 0 to 1.
-    #[serde(default)]
     #[schema(minimum = 0, maximum = 1)]
     importance: Option<f32>,
     /// Its id. Default made from what it says, so that the same fact told twice is one record.
-    #[serde(default)]
     #[schema(format = Uuid)]
     id: Option<String>,
     /// The session it comes from.
-    #[serde(default)]
     #[schema(min_length = 1, max_length = 255)]
     session: Option<String>,
     /// The agent that it belongs to.
-    #[serde(default)]
     #[schema(min_length = 1, max_length = 255)]
     agent: Option<String>,
     /// The run of the agent.
-    #[serde(default)]
     #[schema(min_length = 1, max_length = 255)]
     run: Option<String>,
     /// Who or what wrote it.
-    #[serde(default)]
     #[schema(max_length = 255)]
     origin: Option<String>,
     /// How far it may be believed.
@@ -69,11 +63,9 @@ pub(crate) struct Told {
     #[serde(default)]
     pinned: bool,
     /// The time from which it is true.
-    #[serde(default)]
     #[schema(format = DateTime)]
     valid_from: Option<String>,
     /// The time from which it is true no longer.
-    #[serde(default)]
     #[schema(format = DateTime)]
     valid_to: Option<String>,
     /// The ids of what it was derived from. It is forgotten with them.
@@ -81,7 +73,6 @@ pub(crate) struct Told {
     #[schema(max_items = 4_096)]
     sources: Vec<String>,
     /// Adds it to the record that it repeats, if it is less new than this.
-    #[serde(default)]
     #[schema(minimum = 0, maximum = 2)]
     novelty: Option<f32>,
     /// Values of the caller's own.
