@@ -52,6 +52,20 @@ impl NewMessage {
     pub fn sized(message: impl Into<Arc<Message>>, tokens: u64) -> Self {
         Self { message: message.into(), tokens, counter: CounterId::UNKNOWN }
     }
+
+    /// Returns the row of the window that it is in a session, at a number.
+    pub(crate) fn row(&self, session: &SessionId, seq: Seq) -> StoredMessage {
+        StoredMessage {
+            id: self.message.id,
+            session: session.clone(),
+            seq,
+            tokens: self.tokens,
+            counter: self.counter,
+            covers: None,
+            archived_by: None,
+            message: Some(Arc::clone(&self.message)),
+        }
+    }
 }
 
 /// Messages to be appended together.

@@ -38,16 +38,7 @@ pub(super) fn state_with(mut state: SessionState, queued: &[&Queued]) -> Session
 
 /// Returns what waits as rows behind `head`.
 pub(super) fn rows_behind(head: Seq, queued: &[&Queued]) -> Vec<StoredMessage> {
-    let row = |(seq, queued): (u64, &&Queued)| StoredMessage {
-        id: queued.new.message.id,
-        session: queued.session.clone(),
-        seq: Seq(seq),
-        tokens: queued.new.tokens,
-        counter: queued.new.counter,
-        covers: None,
-        archived_by: None,
-        message: Some(queued.new.message.clone()),
-    };
+    let row = |(seq, queued): (u64, &&Queued)| queued.new.row(&queued.session, Seq(seq));
     (head.0.saturating_add(1)..).zip(queued).map(row).collect()
 }
 

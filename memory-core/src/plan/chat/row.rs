@@ -6,7 +6,7 @@ use super::id_conflict;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::{MessageId, Seq, SessionId};
-use crate::message::{Message, StoredMessage};
+use crate::message::Message;
 use crate::model::CounterId;
 use crate::number::stored;
 use crate::store::chat::{NewMessage, Placement};
@@ -73,7 +73,9 @@ impl<F: Default> Row<F> {
         let body = String::from_utf8(message.encode()).map_err(|_| Error::invalid("the message is no text"))?;
         let has_lists = !message.metadata.is_empty() || !message.sources.is_empty();
         let has_facets = has_lists || message.agent.is_some() || message.run.is_some();
-        let facets = if has_facets { facets(&fields(session, message)) } else { F::default() };
+        // Its number is not known yet.
+        let fields = || Fields::of_message(&new.row(session, Seq(0)), message);
+        let facets = if has_facets { facets(&fields()) } else { F::default() };
         Ok(Self {
             id: message.id,
             tokens: stored(*tokens)?,
@@ -89,21 +91,6 @@ impl<F> Row<F> {
     pub fn marker(id: MessageId) -> Self {
         Self { id, tokens: 0, counter: CounterId::UNKNOWN, digest: Vec::new(), content: None }
     }
-}
-
-/// Returns the fields of a message whose number is not known yet.
-fn fields(session: &SessionId, message: &Arc<Message>) -> Fields {
-    let row = StoredMessage {
-        id: message.id,
-        session: session.clone(),
-        seq: Seq(0),
-        tokens: 0,
-        counter: CounterId::UNKNOWN,
-        covers: None,
-        archived_by: None,
-        message: None,
-    };
-    Fields::of_message(&row, message)
 }
 
 impl Position {

@@ -97,25 +97,16 @@ impl Session {
         if folded.is_empty() || !found.eq(ids.iter().copied()) {
             return Err(Error::Conflict);
         }
-        let NewMessage { message, tokens, counter } = summary;
+        let id = summary.message.id;
         for position in &folded {
             self.leave(*position);
             if let Some(row) = self.get_mut(*position) {
-                row.archived_by = Some(message.id);
+                row.archived_by = Some(id);
             }
         }
-        self.originals.insert(message.id, folded);
+        self.originals.insert(id, folded);
         self.revision += 1;
-        Ok(self.push_summary(StoredMessage {
-            id: message.id,
-            session: session.clone(),
-            seq: span.last,
-            tokens: *tokens,
-            counter: *counter,
-            covers: Some(span),
-            archived_by: None,
-            message: Some(message.clone()),
-        }))
+        Ok(self.push_summary(StoredMessage { covers: Some(span), ..summary.row(session, span.last) }))
     }
 
     /// Returns the active rows that stand in `span`; none if it leaves the session or cuts an active summary.

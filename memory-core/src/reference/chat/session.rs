@@ -102,17 +102,7 @@ impl Session {
     }
 
     pub(super) fn append(&mut self, session: &SessionId, new: &NewMessage) -> Position {
-        let NewMessage { message, tokens, counter } = new;
-        self.push(StoredMessage {
-            id: message.id,
-            session: session.clone(),
-            seq: Seq(self.head().0 + 1),
-            tokens: *tokens,
-            counter: *counter,
-            covers: None,
-            archived_by: None,
-            message: Some(message.clone()),
-        })
+        self.push(new.row(session, Seq(self.head().0 + 1)))
     }
 
     /// Keeps the largest budget asked for.
