@@ -49,35 +49,24 @@ impl Reading<'_> {
     fn top(&mut self, entries: Vec<Entry>) {
         let mut first = None;
         for entry in entries {
+            let name = (entry.name.as_str(), entry.at);
             if entry.name != ROOT {
                 let is_section = SECTIONS.iter().any(|(name, _)| *name == entry.name);
                 let remedy = match is_section {
                     true => format!("indent it below `{ROOT}:`"),
                     false => format!("all settings stand below `{ROOT}:`"),
                 };
-                self.refuse(
-                    (&entry.name, entry.at),
-                    format!("{} does not stand at the beginning", shown(&entry.name)),
-                    remedy,
-                );
+                self.refuse(name, format!("{} does not stand at the beginning", shown(&entry.name)), remedy);
                 continue;
             }
             if let Some(line) = first.replace(entry.at.line) {
-                self.refuse(
-                    (&entry.name, entry.at),
-                    format!("`{ROOT}` stands in line {line} already"),
-                    "put both together",
-                );
+                self.refuse(name, format!("`{ROOT}` stands in line {line} already"), "put both together");
                 continue;
             }
             match entry.node {
                 Node::Nothing => {}
                 Node::Map(sections) => self.sections(sections),
-                _ => self.refuse(
-                    (&entry.name, entry.at),
-                    "there are no sections behind it",
-                    "write `buffer:` on the next line",
-                ),
+                _ => self.refuse(name, "there are no sections behind it", "write `buffer:` on the next line"),
             }
         }
     }
@@ -85,6 +74,7 @@ impl Reading<'_> {
     fn sections(&mut self, entries: Vec<Entry>) {
         let mut seen: BTreeMap<&'static str, usize> = BTreeMap::new();
         for entry in entries {
+            let name = (entry.name.as_str(), entry.at);
             let Some((section, _)) = SECTIONS.iter().find(|(name, _)| *name == entry.name) else {
                 let what = format!("there is no section {}", shown(&entry.name));
                 let names = SECTIONS.iter().map(|(name, _)| *name);
@@ -97,26 +87,18 @@ impl Reading<'_> {
                         format!("there are {}", all.join(", "))
                     }
                 };
-                self.refuse((&entry.name, entry.at), what, remedy);
+                self.refuse(name, what, remedy);
                 continue;
             };
             if let Some(line) = seen.insert(section, entry.at.line) {
-                self.refuse(
-                    (&entry.name, entry.at),
-                    format!("`{section}` stands in line {line} already"),
-                    "put both together",
-                );
+                self.refuse(name, format!("`{section}` stands in line {line} already"), "put both together");
             }
             match entry.node {
                 Node::Nothing => {}
                 Node::Map(settings) => settings.into_iter().for_each(|setting| self.setting(section, setting)),
                 Node::Text(..) | Node::List(_) => {
                     let what = format!("`{section}` is a section, and has names below it");
-                    self.refuse(
-                        (&entry.name, entry.at),
-                        what,
-                        format!("write `{section}:`, and on the next line `  name: value`"),
-                    );
+                    self.refuse(name, what, format!("write `{section}:`, and on the next line `  name: value`"));
                 }
             }
         }
