@@ -33,6 +33,36 @@ pub use vectors::MemVectors;
 /// The name of these stores in errors, receipts and metrics.
 const BACKEND: &str = "reference";
 
+/// Implements [`Store`](crate::store::Store) for a store of this process: there is nobody to ask and nothing to close. Its method
+/// `drop_below` drops what an owner stored before an epoch, and returns how many items that were.
+macro_rules! in_process {
+    ($store:ident) => {
+        #[async_trait::async_trait]
+        impl $crate::methods::Store for $store {
+            fn backend(&self) -> &'static str {
+                $crate::reference::BACKEND
+            }
+
+            async fn ping(&self) -> $crate::methods::Result<$crate::methods::Health> {
+                Ok($crate::reference::health())
+            }
+
+            async fn close(&self) -> $crate::methods::Result<()> {
+                Ok(())
+            }
+
+            async fn erase(
+                &self,
+                scope: &$crate::methods::Scope,
+                below: $crate::methods::Epoch,
+            ) -> $crate::methods::Result<$crate::methods::Erased> {
+                Ok($crate::reference::erased(self.drop_below(scope, below)?))
+            }
+        }
+    };
+}
+pub(crate) use in_process;
+
 fn health() -> Health {
     Health::new("in-process", env!("CARGO_PKG_VERSION"), Durability::Volatile)
 }

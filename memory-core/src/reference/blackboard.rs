@@ -9,13 +9,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{BACKEND, Shared, erased, health};
+use super::{Shared, in_process};
 use crate::error::{Error, Result};
 use crate::scope::{Epoch, Scope};
 use crate::store::blackboard::{
     Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Keep, Posted, direction_of,
 };
-use crate::store::{Erased, Health, Store};
 use crate::time::Clock;
 
 use board::Board;
@@ -66,27 +65,14 @@ impl MemBlackboard {
         board.advance(epoch)?;
         Ok(act(board))
     }
-}
 
-#[async_trait]
-impl Store for MemBlackboard {
-    fn backend(&self) -> &'static str {
-        BACKEND
-    }
-
-    async fn ping(&self) -> Result<Health> {
-        Ok(health())
-    }
-
-    async fn close(&self) -> Result<()> {
-        Ok(())
-    }
-
-    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+    fn drop_below(&self, scope: &Scope, below: Epoch) -> Result<usize> {
         let mut owners = self.owners.lock();
-        Ok(erased(owners.entry(scope.clone()).or_insert_with(|| Board::new(self.keep)).erase(below)))
+        Ok(owners.entry(scope.clone()).or_insert_with(|| Board::new(self.keep)).erase(below))
     }
 }
+
+in_process!(MemBlackboard);
 
 #[async_trait]
 impl Blackboard for MemBlackboard {

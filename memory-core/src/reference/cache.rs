@@ -9,11 +9,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{BACKEND, Shared, erased, health};
+use super::{Shared, in_process};
 use crate::error::{Error, Result};
 use crate::scope::{Epoch, Scope};
 use crate::store::cache::Cache;
-use crate::store::{Erased, Health, Store};
 use crate::time::{Clock, Timestamp};
 
 /// How many entries are put before the first sweep for expired ones.
@@ -90,7 +89,18 @@ impl MemCache {
         state.make_room(now);
         Ok(())
     }
+
+    fn drop_below(&self, scope: &Scope, below: Epoch) -> Result<usize> {
+        let mut state = self.state.lock();
+        let partition = state.owners.entry(scope.clone()).or_default();
+        partition.below = partition.below.max(below);
+        let kept = partition.epochs.split_off(&below);
+        let removed = std::mem::replace(&mut partition.epochs, kept);
+        Ok(removed.values().map(HashMap::len).sum())
+    }
 }
+
+in_process!(MemCache);
 
 impl Partitions {
     fn make_room(&mut self, now: Timestamp) {
@@ -107,30 +117,6 @@ impl Partitions {
             });
             !partition.epochs.is_empty() || partition.below > Epoch(0)
         });
-    }
-}
-
-#[async_trait]
-impl Store for MemCache {
-    fn backend(&self) -> &'static str {
-        BACKEND
-    }
-
-    async fn ping(&self) -> Result<Health> {
-        Ok(health())
-    }
-
-    async fn close(&self) -> Result<()> {
-        Ok(())
-    }
-
-    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        let mut state = self.state.lock();
-        let partition = state.owners.entry(scope.clone()).or_default();
-        partition.below = partition.below.max(below);
-        let kept = partition.epochs.split_off(&below);
-        let removed = std::mem::replace(&mut partition.epochs, kept);
-        Ok(erased(removed.values().map(HashMap::len).sum()))
     }
 }
 

@@ -14,16 +14,16 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 
 use super::notes::{Mark, Notes};
-use super::{BACKEND, Shared, erased, health};
+use super::{Shared, in_process};
 use crate::error::Result;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::StoredMessage;
 use crate::plan::chat::{Restoration, Restored};
 use crate::scope::{Epoch, Scope};
+use crate::store::Durability;
 use crate::store::chat::{
     Append, Appended, ChatStore, Compaction, Fence, FoundMessages, Page, Placement, Redacted, SessionState, Slice,
 };
-use crate::store::{Durability, Erased, Health, Store};
 
 use owner::Owner;
 
@@ -64,27 +64,16 @@ impl Tables {
     }
 }
 
-#[async_trait]
-impl Store for MemChat {
-    fn backend(&self) -> &'static str {
-        BACKEND
-    }
-
-    async fn ping(&self) -> Result<Health> {
-        Ok(health())
-    }
-
-    async fn close(&self) -> Result<()> {
-        Ok(())
-    }
-
-    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+impl MemChat {
+    fn drop_below(&self, scope: &Scope, below: Epoch) -> Result<usize> {
         below.check()?;
         let mut state = self.state.lock();
         state.notes.forget(scope, below);
-        Ok(erased(state.owners.entry(scope.clone()).or_default().erase(below)))
+        Ok(state.owners.entry(scope.clone()).or_default().erase(below))
     }
 }
+
+in_process!(MemChat);
 
 #[async_trait]
 impl ChatStore for MemChat {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 
 use super::notes::{Mark, Notes};
-use super::{BACKEND, Shared, erased, health};
+use super::{Shared, in_process};
 use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::id::RecordId;
@@ -19,7 +19,6 @@ use crate::scope::{Epoch, Scope};
 use crate::store::chat::Fence;
 use crate::store::records::{RecordBatch, RecordStore};
 use crate::store::upkeep::Target;
-use crate::store::{Erased, Health, Store};
 use crate::time::Timestamp;
 
 use owner::Owner;
@@ -91,21 +90,8 @@ impl Tables {
     }
 }
 
-#[async_trait]
-impl Store for MemRecords {
-    fn backend(&self) -> &'static str {
-        BACKEND
-    }
-
-    async fn ping(&self) -> Result<Health> {
-        Ok(health())
-    }
-
-    async fn close(&self) -> Result<()> {
-        Ok(())
-    }
-
-    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+impl MemRecords {
+    fn drop_below(&self, scope: &Scope, below: Epoch) -> Result<usize> {
         below.check()?;
         let mut state = self.state.lock();
         state.notes.forget(scope, below);
@@ -113,9 +99,11 @@ impl Store for MemRecords {
         if state.owners.get(scope).is_none_or(|owner| owner.epoch < below) {
             state.drop_all(scope, below);
         }
-        Ok(erased(state.owners.get_mut(scope).map_or(0, |owner| std::mem::take(&mut owner.buried))))
+        Ok(state.owners.get_mut(scope).map_or(0, |owner| std::mem::take(&mut owner.buried)))
     }
 }
+
+in_process!(MemRecords);
 
 #[async_trait]
 impl RecordStore for MemRecords {

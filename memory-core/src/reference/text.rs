@@ -9,15 +9,14 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 
+use super::in_process;
 use super::owners::Owners;
 use super::page::first_after;
-use super::{BACKEND, erased, health};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, SessionId, Unit, Version};
 use crate::scope::{Epoch, Scope};
 use crate::store::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
 use crate::store::upkeep::Incarnation;
-use crate::store::{Erased, Health, Store};
 
 use postings::{Document, Postings};
 
@@ -45,7 +44,18 @@ impl MemText {
     pub fn new(analysis: impl Into<String>) -> Self {
         Self { analysis: analysis.into(), incarnation: Incarnation::draw(), owners: Owners::new() }
     }
+
+    fn drop_below(&self, scope: &Scope, below: Epoch) -> Result<usize> {
+        let owned = self.owners.get_or_insert_with(scope, Partition::default);
+        let mut partition = owned.write();
+        partition.below = partition.below.max(below);
+        let units = [Unit::Message, Unit::Record, Unit::Span];
+        let removed = units.map(|unit| partition.delete_where(unit, |document| document.version.epoch < below));
+        Ok(removed.iter().sum())
+    }
 }
+
+in_process!(MemText);
 
 impl Partition {
     fn put(&mut self, entry: &TextEntry) -> Result<()> {
@@ -89,30 +99,6 @@ impl Partition {
             self.units.remove(&unit);
         }
         meant.len()
-    }
-}
-
-#[async_trait]
-impl Store for MemText {
-    fn backend(&self) -> &'static str {
-        BACKEND
-    }
-
-    async fn ping(&self) -> Result<Health> {
-        Ok(health())
-    }
-
-    async fn close(&self) -> Result<()> {
-        Ok(())
-    }
-
-    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        let owned = self.owners.get_or_insert_with(scope, Partition::default);
-        let mut partition = owned.write();
-        partition.below = partition.below.max(below);
-        let units = [Unit::Message, Unit::Record, Unit::Span];
-        let removed = units.map(|unit| partition.delete_where(unit, |document| document.version.epoch < below));
-        Ok(erased(removed.iter().sum()))
     }
 }
 

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::in_process;
 use super::owners::{Owned, Owners};
 use super::page::first_after;
-use super::{BACKEND, erased, health};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::{ItemId, SessionId, Unit, Version};
@@ -17,7 +17,6 @@ use crate::scope::{Epoch, Scope};
 use crate::store::text::{Deletion, Rejected, Visibility};
 use crate::store::upkeep::Incarnation;
 use crate::store::vectors::{VectorEntry, VectorHit, VectorQuery, VectorStore};
-use crate::store::{Erased, Health, Store};
 use crate::vector::{EmbeddingSpace, Partition, normalise};
 
 /// A vector index in this process. A search scans all vectors of its owner, and no others.
@@ -71,7 +70,13 @@ impl MemVectors {
             Vectors { below: Epoch::default(), partition }
         })
     }
+
+    fn drop_below(&self, scope: &Scope, below: Epoch) -> Result<usize> {
+        Ok(self.intern(scope).write().erase(below))
+    }
 }
+
+in_process!(MemVectors);
 
 impl Vectors {
     /// Puts a checked entry, unless it is of an erased epoch or its item has a newer one.
@@ -110,25 +115,6 @@ impl Vectors {
         let items = self.partition.items().filter(|(item, version, fields)| is_meant(item, *version, fields));
         let meant: Vec<ItemId> = items.map(|(item, ..)| item.clone()).collect();
         meant.iter().filter(|item| self.partition.delete(item)).count()
-    }
-}
-
-#[async_trait]
-impl Store for MemVectors {
-    fn backend(&self) -> &'static str {
-        BACKEND
-    }
-
-    async fn ping(&self) -> Result<Health> {
-        Ok(health())
-    }
-
-    async fn close(&self) -> Result<()> {
-        Ok(())
-    }
-
-    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        Ok(erased(self.intern(scope).write().erase(below)))
     }
 }
 

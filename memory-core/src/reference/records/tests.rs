@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::record::Record;
+use crate::store::Store;
 use crate::store::records::{Expect, Put};
 use crate::store::upkeep::Upkeep;
 

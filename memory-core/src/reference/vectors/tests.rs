@@ -1,6 +1,7 @@
 use super::*;
 use crate::filter::Filter;
 use crate::id::{RecordId, Seq};
+use crate::store::Store;
 use crate::time::Timestamp;
 
 fn space() -> EmbeddingSpace {
