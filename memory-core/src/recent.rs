@@ -1,10 +1,11 @@
 //! What a server said of itself within the last minute.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::Result;
+use crate::sync::Lock;
 use crate::time::{Clock, Timestamp};
 
 /// How old a setting of a server may be that an answer tells or relies on.
@@ -14,7 +15,7 @@ pub const RECENT: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Recent<T> {
     clock: Arc<dyn Clock>,
-    said: Mutex<Said<T>>,
+    said: Lock<Said<T>>,
 }
 
 #[derive(Debug)]
@@ -28,12 +29,12 @@ impl<T: Clone> Recent<T> {
     /// Returns what a server has just said.
     pub fn new(value: T, clock: Arc<dyn Clock>) -> Self {
         let at = Some(clock.now());
-        Self { clock, said: Mutex::new(Said { value, at }) }
+        Self { clock, said: Lock::new(Said { value, at }) }
     }
 
     /// Returns what it said last, however long ago.
     pub fn last(&self) -> T {
-        self.said().value.clone()
+        self.said.lock().value.clone()
     }
 
     /// Returns what it said, if that is less than [`RECENT`] ago and not in doubt; else what it says to `ask` now.
@@ -48,7 +49,7 @@ impl<T: Clone> Recent<T> {
     {
         let now = self.clock.now();
         {
-            let said = self.said();
+            let said = self.said.lock();
             // A clock that was set back tells nothing of how long ago that was.
             if said.at.is_some_and(|at| at <= now && now.since(at) < RECENT) {
                 return Ok(said.value.clone());
@@ -67,17 +68,13 @@ impl<T: Clone> Recent<T> {
     {
         let at = Some(self.clock.now());
         let value = ask().await?;
-        *self.said() = Said { value: value.clone(), at };
+        *self.said.lock() = Said { value: value.clone(), at };
         Ok(value)
     }
 
     /// Puts it in doubt: the connection broke, so that another server may answer from now on.
     pub fn doubt(&self) {
-        self.said().at = None;
-    }
-
-    fn said(&self) -> MutexGuard<'_, Said<T>> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+        self.said.lock().at = None;
     }
 }
 

@@ -15,11 +15,7 @@ mod records;
 mod text;
 mod vectors;
 
-use std::fmt;
-use std::sync::PoisonError;
-
 use crate::store::{Durability, Erased, ErasureLevel, Health};
-use crate::sync::{Mutex, MutexGuard};
 
 pub use blackboard::MemBlackboard;
 pub use cache::MemCache;
@@ -70,20 +66,4 @@ fn health() -> Health {
 /// Returns the result of an erasure that left nothing.
 fn erased(removed: usize) -> Erased {
     Erased { removed: removed as u64, remaining: 0, level: ErasureLevel::Purged }
-}
-
-/// A lock that survives a panic of its holder, and whose `Debug` shows nothing of its content.
-#[derive(Default)]
-struct Shared<T>(Mutex<T>);
-
-impl<T> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<T> fmt::Debug for Shared<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("..")
-    }
 }

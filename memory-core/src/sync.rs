@@ -1,9 +1,34 @@
-//! The lock behind the board, the overlay and the working tier. Tests of this crate can play it in schedules that they choose.
+//! The lock of this crate. Tests can play it in schedules that they choose.
 
 #[cfg(test)]
 mod played;
 
-#[cfg(test)]
-pub(crate) use played::{Mutex, MutexGuard, play};
+use std::fmt;
+use std::sync::PoisonError;
 #[cfg(not(test))]
-pub(crate) use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
+
+#[cfg(test)]
+pub(crate) use played::play;
+#[cfg(test)]
+use played::{Mutex, MutexGuard};
+
+/// A lock that survives a panic of its holder, and whose `Debug` shows nothing of its content.
+#[derive(Default)]
+pub(crate) struct Lock<T>(Mutex<T>);
+
+impl<T> Lock<T> {
+    pub(crate) fn new(content: T) -> Self {
+        Self(Mutex::new(content))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> fmt::Debug for Lock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
+}

@@ -9,7 +9,6 @@ mod tests;
 use std::collections::HashSet;
 use std::fmt;
 use std::hash::RandomState;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::id::ItemId;
 use crate::scope::{Epoch, Scope};
 use crate::store::{Durability, Erased, ErasureLevel, Health, Store};
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::Lock;
 use crate::time::Timestamp;
 
 use kept::Kept;
@@ -99,19 +98,19 @@ pub struct WorkingTier {
     config: WorkingConfig,
     /// Notes hold hashes of their terms, which no one can foresee.
     hasher: RandomState,
-    shelves: Mutex<Shelves>,
+    shelves: Lock<Shelves>,
 }
 
 impl WorkingTier {
     /// Returns a tier without notes.
     pub fn new(config: WorkingConfig) -> Self {
-        Self { config, hasher: RandomState::new(), shelves: Mutex::default() }
+        Self { config, hasher: RandomState::new(), shelves: Lock::default() }
     }
 
     /// Returns how often something was forgotten, of whichever owner. Who puts a note says what it was before the note was checked
     /// against truth.
     pub(crate) fn forgotten(&self) -> u64 {
-        self.lock().forgotten
+        self.shelves.lock().forgotten
     }
 
     /// Puts a note, in place of the one with its id, and makes room for it. Returns none if something was forgotten since
@@ -125,37 +124,33 @@ impl WorkingTier {
         if bytes > most {
             return Err(Error::invalid(format!("the note takes {bytes} bytes, and the working tier holds {most}")));
         }
-        let mut shelves = self.lock();
+        let mut shelves = self.shelves.lock();
         Ok((shelves.forgotten == forgotten).then(|| shelves.put(scope, kept, most, now)))
     }
 
     /// Returns the notes of an owner in an epoch. Those of earlier ones are dropped.
     pub(crate) fn notes(&self, scope: &Scope, epoch: Epoch) -> Notes {
-        Notes { kept: self.lock().of(scope, epoch), hasher: self.hasher.clone() }
+        Notes { kept: self.shelves.lock().of(scope, epoch), hasher: self.hasher.clone() }
     }
 
     /// Returns whether there may be notes of an owner, so that truth is not asked about others.
     pub(crate) fn has(&self, scope: &Scope) -> bool {
-        self.lock().has(scope)
+        self.shelves.lock().has(scope)
     }
 
     /// Drops notes that are among `items`, or derived from one of them. Returns how many were named, and how many fell with others.
     pub(crate) fn forget(&self, scope: &Scope, items: &HashSet<&ItemId>) -> (u64, u64) {
-        self.lock().forget(scope, items)
+        self.shelves.lock().forget(scope, items)
     }
 
     /// Drops what has expired, and returns how many notes that were.
     pub(crate) fn sweep(&self, now: Timestamp) -> u64 {
-        self.lock().sweep(now)
+        self.shelves.lock().sweep(now)
     }
 
     /// Returns the pause between two sweeps.
     pub(crate) fn sweep_every(&self) -> Duration {
         self.config.sweep_every
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Shelves> {
-        self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -177,12 +172,12 @@ impl Store for WorkingTier {
 
     /// Drops all notes.
     async fn close(&self) -> Result<()> {
-        self.lock().clear();
+        self.shelves.lock().clear();
         Ok(())
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        let removed = self.lock().erase(scope, below);
+        let removed = self.shelves.lock().erase(scope, below);
         Ok(Erased { removed, remaining: 0, level: ErasureLevel::Purged })
     }
 }

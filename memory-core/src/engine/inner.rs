@@ -18,7 +18,7 @@ mod turn;
 mod unindexed;
 mod walk;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -37,6 +37,7 @@ use crate::store::text::TextStore;
 use crate::store::truth::Truth;
 use crate::store::upkeep::{Backlog, IndexName};
 use crate::stores::Stores;
+use crate::sync::Lock;
 use crate::time::{Clock, Timestamp};
 use crate::working::WorkingTier;
 
@@ -93,10 +94,10 @@ pub(super) struct Inner {
     /// Lets one upkeep pass of this process run at a time.
     pub(super) turn: Turn,
     /// Which records were returned and when. Upkeep writes it down.
-    pub(super) accessed: Mutex<Vec<(Scope, Vec<RecordId>, Timestamp)>>,
+    pub(super) accessed: Lock<Vec<(Scope, Vec<RecordId>, Timestamp)>>,
     /// Items that searches found in an index and not in truth. Upkeep deletes them from the indexes. A hint: if it is lost, the
     /// next search renews it.
-    pub(super) absent: Mutex<Vec<(Scope, Vec<ItemId>)>>,
+    pub(super) absent: Lock<Vec<(Scope, Vec<ItemId>)>>,
     /// The settings of conversations, and which of them are too full.
     pub(super) buffers: Buffers,
     /// What was written and is not indexed yet. If it is lost, the next pass of upkeep makes it findable.
@@ -108,7 +109,7 @@ pub(super) struct Inner {
     /// Which synopses are kept, and which are to be built.
     pub(super) synopses: Synopses,
     /// When the working tier was swept last.
-    pub(super) swept: Mutex<Timestamp>,
+    pub(super) swept: Lock<Timestamp>,
     /// How long things are kept, and how far upkeep has come with it.
     pub(super) lapses: Lapses,
     /// Which boards upkeep is to visit, and how long searches of boards took. A hint, and figures.

@@ -1,7 +1,5 @@
 //! The handle of one owner: listing, reading and restoring.
 
-use std::sync::PoisonError;
-
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{MessageId, RecordId, SessionId};
@@ -107,7 +105,7 @@ impl Scoped {
             return;
         }
         let now = inner.clock.now();
-        let mut accessed = inner.accessed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut accessed = inner.accessed.lock();
         if accessed.len() < ACCESSES {
             accessed.push((self.scope().clone(), records, now));
         }

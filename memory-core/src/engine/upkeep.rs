@@ -22,7 +22,7 @@ mod verify;
 mod working;
 
 use std::pin::pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -178,7 +178,7 @@ fn log(pass: &Result<UpkeepReport>) {
 impl Inner {
     /// Stores which records were accessed since the last pass.
     pub(super) async fn write_accesses(&self, report: &mut UpkeepReport) {
-        let accessed = std::mem::take(&mut *self.accessed.lock().unwrap_or_else(PoisonError::into_inner));
+        let accessed = std::mem::take(&mut *self.accessed.lock());
         for (scope, records, at) in accessed {
             if let Err(error) = self.records.store().touch(&scope, &records, at).await {
                 report.fail(&error);

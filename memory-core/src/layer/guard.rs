@@ -15,8 +15,8 @@ mod tests;
 
 use std::future::Future;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -28,6 +28,7 @@ use crate::scope::Scope;
 use crate::store::chat::ChatStore;
 use crate::store::records::RecordStore;
 use crate::store::truth::Truth;
+use crate::sync::Lock;
 use crate::time::{Clock, LONGEST};
 
 use breaker::Outcome;
@@ -78,7 +79,7 @@ pub struct Guard {
     clock: Arc<dyn Clock>,
     room: Semaphore,
     waiting: AtomicUsize,
-    state: Mutex<GuardState>,
+    state: Lock<GuardState>,
 }
 
 #[derive(Debug)]
@@ -144,7 +145,7 @@ impl Guard {
             budget: Budget::default(),
             dice: Dice::at(clock.now()),
         };
-        Arc::new(Self { backend, policy, clock, room, waiting: AtomicUsize::new(0), state: Mutex::new(state) })
+        Arc::new(Self { backend, policy, clock, room, waiting: AtomicUsize::new(0), state: Lock::new(state) })
     }
 
     /// Returns whether the circuit is open: the backend has failed, and calls are refused until a probe succeeds. Even with a
@@ -160,7 +161,7 @@ impl Guard {
     /// assert!(!guard.is_open());
     /// ```
     pub fn is_open(&self) -> bool {
-        self.state().circuit.refuses(self.clock.now(), None).is_some()
+        self.state.lock().circuit.refuses(self.clock.now(), None).is_some()
     }
 
     /// Makes a call for `owner`, or for no owner, and retries it if that may help and there is time. Dropping the future drops
@@ -177,7 +178,7 @@ impl Guard {
         let until = from_now(limit);
         let until = caller.until.map_or(until, |outer| outer.min(until));
         let retries = if call.is_repeatable && !caller.is_guarded { self.policy.retries } else { 0 };
-        self.state().budget.deposit();
+        self.state.lock().budget.deposit();
         for retry in 0..=retries {
             let now = Instant::now();
             let share = until.saturating_duration_since(now) / retries.saturating_sub(retry).saturating_add(1);
@@ -203,11 +204,11 @@ impl Guard {
     where
         F: Future<Output = Result<T>> + Send,
     {
-        if let Some(after) = self.state().circuit.refuses(self.clock.now(), owner) {
+        if let Some(after) = self.state.lock().circuit.refuses(self.clock.now(), owner) {
             return Attempt::Refused(self.open(doing, after));
         }
         let Some(_permit) = self.enter(until).await else { return Attempt::Refused(Error::Overloaded) };
-        let admitted = self.state().circuit.admit(self.clock.now(), owner);
+        let admitted = self.state.lock().circuit.admit(self.clock.now(), owner);
         let mut ticket = match admitted {
             Ok(pass) => Ticket { guard: self, owner, pass, outcome: Outcome::Neither },
             Err(after) => return Attempt::Refused(self.open(doing, after)),
@@ -233,14 +234,10 @@ impl Guard {
 
     /// Returns how long to wait before the next attempt; none if there is no time or the retry budget is spent.
     fn wait(&self, retry: u32, error: &Error, until: Instant) -> Option<Duration> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let wait = budget::backoff(retry, state.dice.roll()).max(error.wait());
         let in_time = Instant::now().checked_add(wait).is_some_and(|at| at < until);
         (in_time && state.budget.withdraw()).then_some(wait)
-    }
-
-    fn state(&self) -> MutexGuard<'_, GuardState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open(&self, doing: &'static str, after: Duration) -> Error {
@@ -283,7 +280,7 @@ struct Ticket<'a> {
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         let now = self.guard.clock.now();
-        self.guard.state().circuit.record(now, self.owner, self.pass, self.outcome);
+        self.guard.state.lock().circuit.record(now, self.owner, self.pass, self.outcome);
     }
 }
 

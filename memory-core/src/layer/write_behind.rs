@@ -31,7 +31,7 @@ mod upkeep;
 mod waiting;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::{Notify, RwLock, watch};
@@ -44,6 +44,7 @@ use crate::store::Durability;
 use crate::store::chat::ChatStore;
 use crate::store::journal::{Journal, Rejection};
 use crate::store::truth::Truth;
+use crate::sync::Lock;
 
 pub use policy::WriteBehindPolicy;
 use queue::Queue;
@@ -97,9 +98,9 @@ impl WriteBehind {
         let shared = Arc::new(Shared {
             inner: Arc::clone(primary.store()),
             journal,
-            queue: Mutex::new(queue),
-            primary: Mutex::new(Durability::Committed),
-            kept: Mutex::default(),
+            queue: Lock::new(queue),
+            primary: Lock::new(Durability::Committed),
+            kept: Lock::default(),
             taken: AtomicU64::new(0),
             wake: Arc::new(Notify::new()),
             landings: watch::Sender::new(0),
@@ -127,7 +128,7 @@ impl WriteBehind {
 
     /// Returns the newest messages of an owner that wait, at most `limit`; not those of the session `but`.
     pub(crate) fn waiting_of(&self, scope: &Scope, but: Option<&SessionId>, limit: usize) -> Vec<MessageId> {
-        self.shared.queue().ids(scope, but, limit)
+        self.shared.queue.lock().ids(scope, but, limit)
     }
 
     /// Sends messages of an owner with these ids to the primary, if they wait, and what waits before them.
@@ -137,12 +138,12 @@ impl WriteBehind {
 
     /// Returns how many messages wait for the primary.
     pub fn waiting(&self) -> usize {
-        self.shared.queue().count()
+        self.shared.queue.lock().count()
     }
 
     /// Returns how many bytes of messages wait for the primary.
     pub fn waiting_bytes(&self) -> u64 {
-        self.shared.queue().bytes()
+        self.shared.queue.lock().bytes()
     }
 
     /// Sends what waits of a session to the primary, and returns when it is there.

@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Shared, in_process};
+use super::in_process;
 use crate::error::{Error, Result};
 use crate::scope::{Epoch, Scope};
 use crate::store::blackboard::{
     Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Keep, Posted, direction_of,
 };
+use crate::sync::Lock;
 use crate::time::Clock;
 
 use board::Board;
@@ -28,7 +29,7 @@ pub struct MemBlackboard {
     clock: Arc<dyn Clock>,
     capacity: usize,
     keep: Keep,
-    owners: Shared<HashMap<Scope, Board>>,
+    owners: Lock<HashMap<Scope, Board>>,
 }
 
 impl MemBlackboard {
@@ -37,7 +38,7 @@ impl MemBlackboard {
 
     /// Returns boards of up to `capacity` live entries, at least 1, that expire by `clock`.
     pub fn new(clock: Arc<dyn Clock>, capacity: usize) -> Self {
-        Self { clock, capacity: capacity.max(1), keep: Keep::default(), owners: Shared::default() }
+        Self { clock, capacity: capacity.max(1), keep: Keep::default(), owners: Lock::default() }
     }
 
     /// Sets what keeps an entry on a full board. Default every use.

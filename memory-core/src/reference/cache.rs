@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Shared, in_process};
+use super::in_process;
 use crate::error::{Error, Result};
 use crate::scope::{Epoch, Scope};
 use crate::store::cache::Cache;
+use crate::sync::Lock;
 use crate::time::{Clock, Timestamp};
 
 /// How many entries are put before the first sweep for expired ones.
@@ -22,7 +23,7 @@ const FIRST_SWEEP: usize = 1_024;
 #[derive(Debug)]
 pub struct MemCache {
     clock: Arc<dyn Clock>,
-    state: Shared<Partitions>,
+    state: Lock<Partitions>,
 }
 
 #[derive(Default)]
@@ -53,7 +54,7 @@ enum Content {
 impl MemCache {
     /// Returns an empty cache whose entries expire by `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, state: Shared::default() }
+        Self { clock, state: Lock::default() }
     }
 
     /// Reads the live content under a key.

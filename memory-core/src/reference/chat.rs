@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 
+use super::in_process;
 use super::notes::{Mark, Notes};
-use super::{Shared, in_process};
 use crate::error::Result;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::StoredMessage;
@@ -24,13 +24,14 @@ use crate::store::Durability;
 use crate::store::chat::{
     Append, Appended, ChatStore, Compaction, Fence, FoundMessages, Page, Placement, Redacted, SessionState, Slice,
 };
+use crate::sync::Lock;
 
 use owner::Owner;
 
 /// Conversations in this process: [`ChatStore`] and [`crate::store::upkeep::Upkeep`].
 #[derive(Debug, Default)]
 pub struct MemChat {
-    state: Shared<Tables>,
+    state: Lock<Tables>,
 }
 
 #[derive(Default)]

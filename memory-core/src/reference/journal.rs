@@ -7,19 +7,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use async_trait::async_trait;
 
-use super::Shared;
 use crate::error::{Error, Result};
 use crate::id::{MessageId, SessionId};
 use crate::scope::Scope;
 use crate::store::Durability;
 use crate::store::chat::{Append, Fence};
 use crate::store::journal::{Journal, Queued, Rejection};
+use crate::sync::Lock;
 
 /// A journal in this process.
 #[derive(Debug)]
 pub struct MemJournal {
     capacity: usize,
-    state: Shared<Queue>,
+    state: Lock<Queue>,
 }
 
 #[derive(Default)]
@@ -34,7 +34,7 @@ struct Queue {
 impl MemJournal {
     /// Returns an empty journal for up to `capacity` messages.
     pub fn new(capacity: usize) -> Self {
-        Self { capacity, state: Shared::default() }
+        Self { capacity, state: Lock::default() }
     }
 }
 

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::Shared;
 use crate::scope::Scope;
+use crate::sync::Lock;
 
 /// The data of all owners. Its `Debug` shows nothing of it.
-pub(super) struct Owners<T>(Shared<HashMap<Scope, Arc<Owned<T>>>>);
+pub(super) struct Owners<T>(Lock<HashMap<Scope, Arc<Owned<T>>>>);
 
 /// The data of one owner. The lock survives a panic of its holder.
 pub(super) struct Owned<T>(RwLock<T>);
 
 impl<T> Owners<T> {
     pub(super) fn new() -> Self {
-        Self(Shared::default())
+        Self(Lock::default())
     }
 
     /// Returns an owner's data, if there is any.

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 
+use super::in_process;
 use super::notes::{Mark, Notes};
-use super::{Shared, in_process};
 use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::id::RecordId;
@@ -19,6 +19,7 @@ use crate::scope::{Epoch, Scope};
 use crate::store::chat::Fence;
 use crate::store::records::{RecordBatch, RecordStore};
 use crate::store::upkeep::Target;
+use crate::sync::Lock;
 use crate::time::Timestamp;
 
 use owner::Owner;
@@ -26,7 +27,7 @@ use owner::Owner;
 /// Records in this process: [`RecordStore`] and [`crate::store::upkeep::Upkeep`].
 #[derive(Debug, Default)]
 pub struct MemRecords {
-    state: Shared<Tables>,
+    state: Lock<Tables>,
 }
 
 #[derive(Default)]

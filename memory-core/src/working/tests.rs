@@ -40,7 +40,7 @@ fn texts(tier: &WorkingTier, scope: &Scope) -> Vec<String> {
 fn bytes(notes: usize) -> u64 {
     let (tier, ada) = (tier(u64::MAX), owner("ada"));
     (0..notes).for_each(|n| drop(put(&tier, &ada, note(&char::from(b'a' + n as u8).to_string(), None), 0)));
-    tier.lock().bytes()
+    tier.shelves.lock().bytes()
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn s1_6_c18_the_oldest_notes_make_room_on_insert() {
     let placed = put(&tier, &ada, note("d", None), 0);
     assert_eq!(placed.evicted, BTreeMap::from([(ada.clone(), 1)]));
     assert_eq!(texts(&tier, &ada), ["c", "a", "d"]);
-    assert_eq!(tier.lock().bytes(), bytes(3));
+    assert_eq!(tier.shelves.lock().bytes(), bytes(3));
 }
 
 #[test]
@@ -125,17 +125,17 @@ fn an_erasure_takes_the_notes_of_earlier_epochs_alone() {
     let (tier, ada, bob) = (tier(u64::MAX), owner("ada"), owner("bob"));
     put(&tier, &ada, note("a", None), 0);
     put(&tier, &bob, note("a", None), 0);
-    assert_eq!(tier.lock().erase(&ada, Epoch(1)), 1);
+    assert_eq!(tier.shelves.lock().erase(&ada, Epoch(1)), 1);
     put(&tier, &ada, NewNote { epoch: Epoch(1), ..note("b", None) }, 0);
-    assert_eq!(tier.lock().erase(&ada, Epoch(1)), 0);
+    assert_eq!(tier.shelves.lock().erase(&ada, Epoch(1)), 0);
     // Who still reads in the earlier epoch sees nothing of the later one.
     assert!(tier.notes(&ada, Epoch(0)).newest(&Filter::All, 9).is_empty());
     assert_eq!(tier.notes(&ada, Epoch(1)).newest(&Filter::All, 9).len(), 1);
     // Another process erased: the next read of the new epoch drops what is older.
     assert!(tier.notes(&ada, Epoch(2)).newest(&Filter::All, 9).is_empty());
     assert!(!tier.has(&ada) && tier.has(&bob));
-    tier.lock().clear();
-    assert_eq!(tier.lock().bytes(), 0);
+    tier.shelves.lock().clear();
+    assert_eq!(tier.shelves.lock().bytes(), 0);
 }
 
 proptest! {
@@ -148,7 +148,7 @@ proptest! {
         for (now, (who, text, expires)) in (0..).zip(puts) {
             let Ok(placed) = tier.put(&owners[who], note(&text, expires), tier.forgotten(), Timestamp(now)) else { continue };
             prop_assert!(placed.is_some());
-            prop_assert!(tier.lock().bytes() <= most);
+            prop_assert!(tier.shelves.lock().bytes() <= most);
             prop_assert_eq!(texts(&tier, &owners[who]).pop(), Some(text));
         }
     }

@@ -1,6 +1,6 @@
 //! Building the memory: the parts are checked, completed and put together.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::engine::handle::Memory;
 use crate::engine::inner::{
@@ -17,6 +17,7 @@ use crate::store::blackboard::Blackboard;
 use crate::store::cache::Cache;
 use crate::store::truth::Truth;
 use crate::store::upkeep::Upkeep;
+use crate::sync::Lock;
 use crate::window::ExtractiveSummarizer;
 use crate::working::WorkingTier;
 #[cfg(doc)]
@@ -96,15 +97,15 @@ impl MemoryBuilder {
             touch: self.touch,
             changed: tokio::sync::Notify::new(),
             turn: Turn::default(),
-            accessed: Mutex::default(),
-            absent: Mutex::default(),
+            accessed: Lock::default(),
+            absent: Lock::default(),
             buffers: Buffers::new(self.buffer),
             unindexed: Unindexed::default(),
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),
             lapses: Lapses::new(self.retentions),
             synopses,
-            swept: Mutex::default(),
+            swept: Lock::default(),
             boards: Boards::default(),
         }))
     }

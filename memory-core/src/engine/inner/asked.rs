@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use crate::id::SessionId;
 use crate::scope::Scope;
+use crate::sync::Lock;
 
 /// How many sessions are held at most. A later context notes one that found no place.
 const SESSIONS: usize = 10_000;
@@ -13,14 +13,14 @@ const SESSIONS: usize = 10_000;
 /// The largest budget of each session that the store does not know yet.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
-    budgets: Mutex<HashMap<(Scope, SessionId), u64>>,
+    budgets: Lock<HashMap<(Scope, SessionId), u64>>,
     /// Whether there are any budgets, so that an append usually needs no lock.
     any: AtomicBool,
 }
 
 impl Asked {
     pub(crate) fn note(&self, scope: &Scope, session: &SessionId, tokens: u64) {
-        let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut budgets = self.budgets.lock();
         let place = (scope.clone(), session.clone());
         if budgets.len() < SESSIONS || budgets.contains_key(&place) {
             let most = budgets.entry(place).or_default();
@@ -35,7 +35,7 @@ impl Asked {
         if !self.any.load(Ordering::Acquire) {
             return 0;
         }
-        let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut budgets = self.budgets.lock();
         let asked = budgets.remove(&(scope.clone(), session.clone())).unwrap_or_default();
         self.any.store(!budgets.is_empty(), Ordering::Release);
         asked
@@ -63,6 +63,6 @@ mod tests {
         for number in 0..2 * SESSIONS {
             asked.note(&ada, &SessionId::new(&number.to_string()).unwrap(), 40_000);
         }
-        assert_eq!(asked.budgets.lock().unwrap().len(), SESSIONS);
+        assert_eq!(asked.budgets.lock().len(), SESSIONS);
     }
 }

@@ -1,11 +1,10 @@
 //! What this process knows of boards: when entries expire, and how long searches took.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use crate::scope::Scope;
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::Lock;
 use crate::time::Timestamp;
 
 /// How many owners are known at most. Boards of others are not measured, and swept only when an entry of this process expires.
@@ -15,7 +14,7 @@ const TIMES: usize = 10_000;
 
 /// The boards that this process used.
 #[derive(Debug, Default)]
-pub(crate) struct Boards(Mutex<State>);
+pub(crate) struct Boards(Lock<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -38,7 +37,7 @@ impl Boards {
     /// Notes that a board is used. One that is used for the first time is visited soon, because another process may have left
     /// expired entries there.
     pub(crate) fn used(&self, scope: &Scope, now: Timestamp) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if state.searches.len() < OWNERS && !state.searches.contains_key(scope) {
             state.searches.insert(scope.clone(), (0, Duration::ZERO));
             state.due(scope, now);
@@ -47,12 +46,12 @@ impl Boards {
 
     /// Notes that upkeep is to visit a board at a time.
     pub(crate) fn due(&self, scope: &Scope, at: Timestamp) {
-        self.lock().due(scope, at);
+        self.0.lock().due(scope, at);
     }
 
     /// Takes out the owners whose boards are due, each once. Those that have been due the longest come first.
     pub(crate) fn take_due(&self, now: Timestamp) -> Vec<Scope> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let (mut taken, mut seen) = (Vec::new(), HashSet::new());
         while state.due.first().is_some_and(|(at, _)| *at <= now) {
             let next = state.due.pop_first().map(|(_, scope)| scope);
@@ -63,7 +62,7 @@ impl Boards {
 
     /// Counts a search of a board that is known.
     pub(crate) fn searched(&self, scope: &Scope, took: Duration) {
-        if let Some((count, spent)) = self.lock().searches.get_mut(scope) {
+        if let Some((count, spent)) = self.0.lock().searches.get_mut(scope) {
             *count += 1;
             *spent = spent.saturating_add(took);
         }
@@ -71,20 +70,16 @@ impl Boards {
 
     /// Returns how many searches an owner made, and how long one took on average.
     pub(crate) fn latency(&self, scope: &Scope) -> (u64, Option<Duration>) {
-        let (count, spent) = self.lock().searches.get(scope).copied().unwrap_or_default();
+        let (count, spent) = self.0.lock().searches.get(scope).copied().unwrap_or_default();
         let mean = spent.as_nanos().checked_div(u128::from(count));
         (count, mean.map(|nanos| Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))))
     }
 
     /// Forgets an owner, and notes the board for a visit, which finishes an erasure that the board did not answer.
     pub(crate) fn forget(&self, scope: &Scope, now: Timestamp) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.searches.remove(scope);
         state.due(scope, now);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -92,7 +87,7 @@ impl Boards {
 impl Boards {
     /// Holds the lock, as no caller may.
     pub(crate) fn held(&self) -> impl Sized + '_ {
-        self.lock()
+        self.0.lock()
     }
 }
 
@@ -141,7 +136,7 @@ mod tests {
             boards.used(&owner(&number.to_string()), Timestamp(i64::MAX));
             boards.due(&owner("ada"), Timestamp(number as i64));
         }
-        let state = boards.lock();
+        let state = boards.0.lock();
         assert_eq!((state.searches.len(), state.due.len()), (OWNERS, TIMES));
         assert!(state.due.iter().all(|(at, _)| at.0 < TIMES as i64));
     }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::id::SessionId;
 use crate::scope::Scope;
+use crate::sync::Lock;
 use crate::window::BufferConfig;
 
 /// How many conversations with settings of their own are known at most, and how many full windows. The next append to a conversation
@@ -20,8 +20,8 @@ type Place = (Scope, SessionId);
 pub(crate) struct Buffers {
     /// The settings of every conversation that has no others.
     pub(crate) common: BufferConfig,
-    own: Mutex<Own>,
-    full: Mutex<Full>,
+    own: Lock<Own>,
+    full: Lock<Full>,
 }
 
 /// The windows that are too full, and the last one that was taken out: the next is the one behind it, so that all have their turn.
@@ -40,12 +40,12 @@ struct Own {
 
 impl Buffers {
     pub(crate) fn new(common: BufferConfig) -> Self {
-        Self { common, own: Mutex::default(), full: Mutex::default() }
+        Self { common, own: Lock::default(), full: Lock::default() }
     }
 
     /// Notes the settings that an append to a conversation had.
     pub(crate) fn note(&self, scope: &Scope, session: &SessionId, config: &BufferConfig) {
-        let mut own = lock(&self.own);
+        let mut own = self.own.lock();
         if own.settings.is_empty() && *config == self.common {
             return;
         }
@@ -66,13 +66,13 @@ impl Buffers {
 
     /// Drops all that is known of an owner.
     pub(crate) fn forget(&self, scope: &Scope) {
-        lock(&self.own).settings.retain(|(owner, _), _| owner != scope);
-        lock(&self.full).places.retain(|(owner, _)| owner != scope);
+        self.own.lock().settings.retain(|(owner, _), _| owner != scope);
+        self.full.lock().places.retain(|(owner, _)| owner != scope);
     }
 
     /// Returns the settings of a conversation.
     pub(crate) fn of(&self, scope: &Scope, session: &SessionId) -> BufferConfig {
-        let own = lock(&self.own);
+        let own = self.own.lock();
         if own.settings.is_empty() {
             return self.common;
         }
@@ -81,7 +81,7 @@ impl Buffers {
 
     /// Notes that the window of a conversation is too full.
     pub(crate) fn note_full(&self, scope: &Scope, session: &SessionId) {
-        let mut full = lock(&self.full);
+        let mut full = self.full.lock();
         if full.places.len() < SESSIONS {
             full.places.insert((scope.clone(), session.clone()));
         }
@@ -89,12 +89,12 @@ impl Buffers {
 
     /// Returns whether no further full window can be noted.
     pub(crate) fn is_crowded(&self) -> bool {
-        lock(&self.full).places.len() >= SESSIONS
+        self.full.lock().places.len() >= SESSIONS
     }
 
     /// Takes out a conversation whose window is too full.
     pub(crate) fn next_full(&self) -> Option<Place> {
-        let mut full = lock(&self.full);
+        let mut full = self.full.lock();
         let behind = full
             .last
             .take()
@@ -104,10 +104,6 @@ impl Buffers {
         full.last = Some(next.clone());
         Some(next)
     }
-}
-
-fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
-    what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -145,8 +141,8 @@ mod tests {
             buffers.note_full(&ada, &session);
         }
         assert!(buffers.is_crowded());
-        assert_eq!(lock(&buffers.full).places.len(), SESSIONS);
-        assert!(lock(&buffers.own).settings.len() <= SESSIONS);
+        assert_eq!(buffers.full.lock().places.len(), SESSIONS);
+        assert!(buffers.own.lock().settings.len() <= SESSIONS);
         let newest = SessionId::new(&(SESSIONS + 9).to_string()).unwrap();
         assert_eq!(buffers.of(&ada, &newest), BufferConfig::balanced());
         buffers.forget(&ada);

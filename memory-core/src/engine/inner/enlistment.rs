@@ -1,9 +1,10 @@
 //! The enlistment of an index with truth, as this process knows it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::store::upkeep::{Incarnation, IndexName, Upkeep};
+use crate::sync::Lock;
 use crate::time::Timestamp;
 
 /// How many items are noted in one step: few enough that nobody waits long.
@@ -11,7 +12,7 @@ pub(crate) const NOTED_IN_ONE_STEP: usize = 500;
 
 /// The enlistment of an index with truth, as this process knows it.
 #[derive(Debug)]
-pub(crate) struct Enlistment(Mutex<EnlistmentState>);
+pub(crate) struct Enlistment(Lock<EnlistmentState>);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EnlistmentState {
@@ -48,24 +49,19 @@ impl Enlistment {
                 }
             }
         }
-        Ok(follows.then_some(Self(Mutex::new(EnlistmentState {
-            incarnation,
-            is_noted,
-            asked: now,
-            is_retired: false,
-        }))))
+        Ok(follows.then_some(Self(Lock::new(EnlistmentState { incarnation, is_noted, asked: now, is_retired: false }))))
     }
 
     /// Returns the enlistment of an index that truth could not be told of yet.
     pub(crate) fn later(now: Timestamp) -> Self {
-        Self(Mutex::new(EnlistmentState { incarnation: None, is_noted: false, asked: now, is_retired: false }))
+        Self(Lock::new(EnlistmentState { incarnation: None, is_noted: false, asked: now, is_retired: false }))
     }
 
     pub(crate) fn known(&self) -> EnlistmentState {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock()
     }
 
     pub(crate) fn set(&self, known: EnlistmentState) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        *self.0.lock() = known;
     }
 }

@@ -1,6 +1,6 @@
 //! The finding of facts, as a reader that follows conversations like an index.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use uuid::Uuid;
 
@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::extract::Extractor;
 use crate::recent::RECENT;
 use crate::store::upkeep::{Incarnation, IndexName};
+use crate::sync::Lock;
 use crate::time::Timestamp;
 
 /// Who finds facts, and under which name truth notes conversations for that.
@@ -15,7 +16,7 @@ use crate::time::Timestamp;
 pub(crate) struct Extraction {
     pub(crate) extractor: Arc<dyn Extractor>,
     pub(crate) name: IndexName,
-    state: Mutex<State>,
+    state: Lock<State>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,7 +38,7 @@ impl Extraction {
             return Err(Error::invalid("the name of an extractor has 1 to 200 characters"));
         }
         let name = IndexName::new(&format!("facts/{name}"))?;
-        Ok(Self { extractor, name, state: Mutex::default() })
+        Ok(Self { extractor, name, state: Lock::default() })
     }
 
     /// Returns the same incarnation for the same name: what was found is truth, and is not lost with a place.
@@ -52,7 +53,7 @@ impl Extraction {
     }
 
     pub(crate) fn set_enlisted(&self, at: Option<Timestamp>) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).asked = at;
+        self.state.lock().asked = at;
     }
 
     pub(crate) fn is_retired(&self) -> bool {
@@ -60,10 +61,10 @@ impl Extraction {
     }
 
     pub(crate) fn retire(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).is_retired = true;
+        self.state.lock().is_retired = true;
     }
 
     fn state(&self) -> State {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.state.lock()
     }
 }

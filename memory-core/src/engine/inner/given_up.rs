@@ -1,11 +1,11 @@
 //! The items that upkeep has given up: reports name them, the status counts them.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::id::ItemId;
 use crate::scope::Scope;
 use crate::store::upkeep::IndexName;
+use crate::sync::Lock;
 
 /// How many pairs of owner and index are counted at most.
 const COUNTS: usize = 10_000;
@@ -24,30 +24,26 @@ pub struct GivenUp {
 /// How many items were given up although their notes were carried out, by index and owner. Its truth store counts a note that
 /// was given up as a whole.
 #[derive(Debug, Default)]
-pub(crate) struct GivenUpCounts(Mutex<BTreeMap<(IndexName, Scope), u64>>);
+pub(crate) struct GivenUpCounts(Lock<BTreeMap<(IndexName, Scope), u64>>);
 
 impl GivenUpCounts {
     pub(crate) fn add(&self, scope: &Scope, index: &IndexName, count: u64) {
-        let (mut counts, key) = (self.lock(), (index.clone(), scope.clone()));
+        let (mut counts, key) = (self.0.lock(), (index.clone(), scope.clone()));
         if counts.len() < COUNTS || counts.contains_key(&key) {
             *counts.entry(key).or_default() += count;
         }
     }
 
     pub(crate) fn of(&self, scope: &Scope, index: &IndexName) -> u64 {
-        self.lock().get(&(index.clone(), scope.clone())).copied().unwrap_or(0)
+        self.0.lock().get(&(index.clone(), scope.clone())).copied().unwrap_or(0)
     }
 
     pub(crate) fn of_all(&self, index: &IndexName) -> u64 {
-        self.lock().iter().filter(|((name, _), _)| name == index).map(|(_, count)| count).sum()
+        self.0.lock().iter().filter(|((name, _), _)| name == index).map(|(_, count)| count).sum()
     }
 
     /// Drops the counts of an owner.
     pub(crate) fn forget(&self, scope: &Scope) {
-        self.lock().retain(|(_, owner), _| owner != scope);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<(IndexName, Scope), u64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().retain(|(_, owner), _| owner != scope);
     }
 }

@@ -2,12 +2,13 @@
 //! question, or a text whose put is retried.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::id::Digest;
 use crate::model::{Embedder, Purpose};
 use crate::scope::Scope;
+use crate::sync::Lock;
 
 /// Owner, purpose and text of a vector; no owner where all share it. The embedder is the same for all vectors of an index.
 type Key = (Option<Scope>, Purpose, Digest);
@@ -18,7 +19,7 @@ type Key = (Option<Scope>, Purpose, Digest);
 pub(crate) struct KeptVectors {
     capacity: usize,
     is_shared: bool,
-    state: Mutex<VectorCache>,
+    state: Lock<VectorCache>,
 }
 
 #[derive(Debug, Default)]
@@ -51,7 +52,7 @@ impl<'a> LookUp<'a> {
 impl KeptVectors {
     /// Makes a cache of at most `capacity` vectors, which all owners share or not.
     pub(crate) fn new(capacity: usize, is_shared: bool) -> Self {
-        Self { capacity, is_shared, state: Mutex::default() }
+        Self { capacity, is_shared, state: Lock::default() }
     }
 
     /// Looks `texts` up. The caller embeds the missing ones, each once, and gives their vectors to [`KeptVectors::complete`].
@@ -59,7 +60,7 @@ impl KeptVectors {
         let owner = (!self.is_shared).then_some(scope);
         let keys: Vec<Key> =
             texts.iter().map(|text| (owner.cloned(), purpose, Digest::of(&[text.as_bytes()]))).collect();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let (mut found, mut missing) = (HashMap::new(), Vec::new());
         for (key, text) in keys.iter().zip(texts.iter().copied()) {
             if found.contains_key(key) {
@@ -98,7 +99,7 @@ impl KeptVectors {
 
     /// Drops all vectors of an owner; all there are, if owners share them: nobody knows whose text it was.
     pub(crate) fn forget(&self, scope: &Scope) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.forgotten += 1;
         let VectorCache { vectors, order, .. } = &mut *state;
         let is_others = |owner: &Option<Scope>| owner.as_ref().is_some_and(|owner| owner != scope);
@@ -107,7 +108,7 @@ impl KeptVectors {
     }
 
     fn keep<'a>(&self, made: impl Iterator<Item = &'a (Key, Arc<[f32]>)>, since: u64) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.forgotten != since {
             return;
         }
@@ -118,10 +119,6 @@ impl KeptVectors {
                 state.vectors.remove(&key);
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VectorCache> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -237,7 +234,7 @@ mod tests {
             let bed = Bed::new(capacity);
             for text in &texts {
                 bed.of("ada", &[text], Purpose::Query);
-                let state = bed.kept.lock();
+                let state = bed.kept.state.lock();
                 prop_assert!(state.vectors.len() <= capacity);
                 prop_assert_eq!(state.vectors.len(), state.order.len());
             }

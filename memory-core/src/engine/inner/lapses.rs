@@ -1,13 +1,13 @@
 //! What retention bounds, and how far upkeep has come with it.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::engine::retention::Retentions;
 use crate::id::{RecordId, Seq, SessionId};
 use crate::scope::Scope;
 use crate::store::chat::{Fence, SessionState};
+use crate::sync::Lock;
 use crate::time::Timestamp;
 
 /// The pause between two steps, unless the last one left something to forget.
@@ -19,7 +19,7 @@ const SESSIONS: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct Lapses {
     pub(crate) retentions: Retentions,
-    state: Mutex<State>,
+    state: Lock<State>,
 }
 
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ impl Looked {
 
 impl Lapses {
     pub(crate) fn new(retentions: Retentions) -> Self {
-        Self { retentions, state: Mutex::default() }
+        Self { retentions, state: Lock::default() }
     }
 
     /// Takes the next step, if it is due.
@@ -78,7 +78,7 @@ impl Lapses {
         if self.retentions.is_empty() {
             return None;
         }
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         // A clock that was set back does not tell how long ago the step was.
         let is_early = state.at.is_some_and(|at| at <= now && now.since(at) < PAUSE);
         if is_early && !state.has_more {
@@ -89,17 +89,17 @@ impl Lapses {
     }
 
     pub(crate) fn stands_at(&self, stand: Stand) {
-        self.lock().stand = stand;
+        self.state.lock().stand = stand;
     }
 
     /// Notes that the step left something to forget.
     pub(crate) fn has_more(&self) {
-        self.lock().has_more = true;
+        self.state.lock().has_more = true;
     }
 
     /// Ends a walk through all owners. What it has not visited is not there any more.
     pub(crate) fn end(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let walk = state.walk;
         state.looked.retain(|_, (visited, _)| *visited == walk);
         state.walk += 1;
@@ -107,7 +107,7 @@ impl Lapses {
     }
 
     pub(crate) fn looked(&self, scope: &Scope, session: &SessionId) -> Option<Looked> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let walk = state.walk;
         let (visited, looked) = state.looked.get_mut(&(scope.clone(), session.clone()))?;
         *visited = walk;
@@ -115,7 +115,7 @@ impl Lapses {
     }
 
     pub(crate) fn note(&self, scope: &Scope, session: &SessionId, looked: Looked) {
-        let (mut state, key) = (self.lock(), (scope.clone(), session.clone()));
+        let (mut state, key) = (self.state.lock(), (scope.clone(), session.clone()));
         // One that finds no room is read again each time, which is better than all of them.
         if state.looked.len() < SESSIONS || state.looked.contains_key(&key) {
             let walk = state.walk;
@@ -125,10 +125,6 @@ impl Lapses {
 
     /// Drops all that is known of an owner.
     pub(crate) fn forget(&self, scope: &Scope) {
-        self.lock().looked.retain(|(owner, _), _| owner != scope);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().looked.retain(|(owner, _), _| owner != scope);
     }
 }

@@ -1,12 +1,12 @@
 //! Which synopses this process keeps: whose they are, how long their halves are good, and which are to be built.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::engine::synopsis::SynopsisConfig;
 use crate::record::Record;
 use crate::scope::Scope;
+use crate::sync::Lock;
 use crate::time::Timestamp;
 
 /// How many owners are kept at most. For a further one another is let go, until it is asked for again.
@@ -56,7 +56,7 @@ pub(crate) struct Synopses {
     pub(crate) config: SynopsisConfig,
     /// Whether every owner has one, or only those for whom somebody asked.
     pub(crate) for_all: bool,
-    owners: Mutex<HashMap<Scope, Owner>>,
+    owners: Lock<HashMap<Scope, Owner>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,19 +113,19 @@ impl State {
 
 impl Synopses {
     pub(crate) fn new(config: SynopsisConfig, for_all: bool) -> Self {
-        Self { config, for_all, owners: Mutex::default() }
+        Self { config, for_all, owners: Lock::default() }
     }
 
     /// Returns whether an owner has a synopsis, as far as this process knows.
     pub(crate) fn has(&self, scope: &Scope) -> bool {
-        self.for_all || self.lock().contains_key(scope)
+        self.for_all || self.owners.lock().contains_key(scope)
     }
 
     /// Takes note of a use of the synopsis that truth holds. Returns which halves are stale, and whether one is to be built.
     pub(crate) fn used(&self, scope: &Scope, stored: Built, now: Timestamp) -> ([bool; 2], bool) {
         let SynopsisConfig { identity_ttl, context_ttl, identity_max_age, context_max_age, refresh_on_access, .. } =
             self.config;
-        let mut owners = self.lock();
+        let mut owners = self.owners.lock();
         let owner = entry(&mut owners, scope);
         let before = owner.used.max(stored.used);
         owner.used = Some(now);
@@ -145,7 +145,7 @@ impl Synopses {
 
     /// Takes note that a record was told which bears on a half. The synopsis is built anew at once if it is in use.
     pub(crate) fn told(&self, scope: &Scope, half: Half, now: Timestamp) {
-        let mut owners = self.lock();
+        let mut owners = self.owners.lock();
         if !self.for_all && !owners.contains_key(scope) {
             return;
         }
@@ -159,7 +159,7 @@ impl Synopses {
     /// Takes out the halves that are to be built now, and whether this process used their synopsis.
     pub(crate) fn take_wanted(&self, now: Timestamp) -> Vec<(Scope, Vec<Half>, bool)> {
         let mut wanted = Vec::new();
-        for (scope, owner) in self.lock().iter_mut() {
+        for (scope, owner) in self.owners.lock().iter_mut() {
             let is_used = owner.used.is_some();
             let mut halves = Vec::new();
             for half in Half::BOTH {
@@ -180,7 +180,7 @@ impl Synopses {
 
     /// Takes note that halves could not be built: they are tried again.
     pub(crate) fn failed(&self, scope: &Scope, halves: &[Half]) {
-        let mut owners = self.lock();
+        let mut owners = self.owners.lock();
         let Some(owner) = owners.get_mut(scope) else { return };
         for half in halves {
             let state = owner.half(*half);
@@ -190,11 +190,7 @@ impl Synopses {
 
     /// Lets an owner go.
     pub(crate) fn forget(&self, scope: &Scope) {
-        self.lock().remove(scope);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Scope, Owner>> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+        self.owners.lock().remove(scope);
     }
 }
 

@@ -2,12 +2,11 @@
 //! found at once.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::id::{ItemId, RecordId, SessionId, Unit};
 use crate::scope::Scope;
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::Lock;
 
 /// How many items of an owner are held at most, the newest.
 const ITEMS: usize = 128;
@@ -40,7 +39,7 @@ pub(crate) struct Mark(u64);
 #[derive(Debug, Default)]
 pub(crate) struct Unindexed {
     /// Each with the mark that was the next when it was noted.
-    owners: Mutex<HashMap<Scope, VecDeque<(u64, Written)>>>,
+    owners: Lock<HashMap<Scope, VecDeque<(u64, Written)>>>,
     marks: AtomicU64,
     /// Whether there are any, so that a search usually needs no lock.
     any: AtomicBool,
@@ -54,7 +53,7 @@ impl Unindexed {
             return;
         }
         newest.reverse();
-        let mut owners = self.owners();
+        let mut owners = self.owners.lock();
         if owners.len() >= OWNERS && !owners.contains_key(scope) {
             let other = owners.keys().next().cloned();
             other.and_then(|other| owners.remove(&other));
@@ -73,7 +72,7 @@ impl Unindexed {
         if !self.any.load(Ordering::Acquire) {
             return Vec::new();
         }
-        let owners = self.owners();
+        let owners = self.owners.lock();
         let items = owners.get(scope).into_iter().flatten();
         let elsewhere =
             items.map(|(_, written)| written).filter(|written| but.is_none() || written.session.as_ref() != but);
@@ -86,7 +85,7 @@ impl Unindexed {
         if !self.any.load(Ordering::Acquire) {
             return;
         }
-        let mut owners = self.owners();
+        let mut owners = self.owners.lock();
         if let Some(items) = owners.get_mut(scope) {
             let indexed: HashMap<ItemId, u64> = indexed.collect();
             items.retain(|(_, written)| indexed.get(&written.item).is_none_or(|version| *version < written.version));
@@ -105,7 +104,7 @@ impl Unindexed {
 
     /// Takes out the messages, or the records, that were noted before a mark: the index has all of them.
     pub(crate) fn remove_until(&self, mark: Mark, unit: Unit) {
-        let mut owners = self.owners();
+        let mut owners = self.owners.lock();
         owners.retain(|_, items| {
             items.retain(|(noted, written)| *noted > mark.0 || written.item.unit() != unit);
             !items.is_empty()
@@ -115,13 +114,9 @@ impl Unindexed {
 
     /// Takes out everything of an owner.
     pub(crate) fn forget(&self, scope: &Scope) {
-        let mut owners = self.owners();
+        let mut owners = self.owners.lock();
         owners.remove(scope);
         self.any.store(!owners.is_empty(), Ordering::Release);
-    }
-
-    fn owners(&self) -> MutexGuard<'_, HashMap<Scope, VecDeque<(u64, Written)>>> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -157,7 +152,7 @@ mod tests {
         assert_eq!(unindexed.of(&ada(), None), told);
         unindexed.remove(&ada(), [(first.item, 2)].into_iter());
         assert_eq!(unindexed.of(&ada(), None), []);
-        assert!(unindexed.owners().is_empty() && !unindexed.any.load(Ordering::Acquire));
+        assert!(unindexed.owners.lock().is_empty() && !unindexed.any.load(Ordering::Acquire));
     }
 
     #[test]
@@ -166,7 +161,7 @@ mod tests {
         for written in [record("one", 1), message("two", "s"), record("one", 2), message("two", "s")] {
             unindexed.note(&ada(), [written].into_iter());
         }
-        assert_eq!(unindexed.owners().values().map(VecDeque::len).sum::<usize>(), 2);
+        assert_eq!(unindexed.owners.lock().values().map(VecDeque::len).sum::<usize>(), 2);
         unindexed.remove(&ada(), [(record("one", 1).item, 1)].into_iter());
         assert_eq!(unindexed.of(&ada(), None).len(), 2);
     }
@@ -182,7 +177,7 @@ mod tests {
         assert_eq!(unindexed.of(&ada(), None), [record("two", 1).item, message("three", "s").item]);
         let mark = unindexed.mark().unwrap();
         [Unit::Message, Unit::Record].iter().for_each(|unit| unindexed.remove_until(mark, *unit));
-        assert!(unindexed.mark().is_none() && unindexed.owners().is_empty());
+        assert!(unindexed.mark().is_none() && unindexed.owners.lock().is_empty());
     }
 
     #[test]
@@ -199,6 +194,6 @@ mod tests {
             unindexed.note(&owner, [message("one", "s")].into_iter());
             assert_eq!(unindexed.of(&owner, None).len(), 1);
         }
-        assert_eq!(unindexed.owners().len(), OWNERS);
+        assert_eq!(unindexed.owners.lock().len(), OWNERS);
     }
 }

@@ -1,10 +1,10 @@
 //! The walk that compares an index with truth: where it stands, and when its next step is due.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::id::ItemId;
 use crate::scope::Scope;
+use crate::sync::Lock;
 use crate::time::Timestamp;
 
 /// The pause between two steps.
@@ -12,7 +12,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 
 /// Where the walk through an index stands.
 #[derive(Debug)]
-pub(crate) struct Walk(Mutex<Step>);
+pub(crate) struct Walk(Lock<Step>);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
@@ -26,12 +26,12 @@ pub(crate) struct Step {
 
 impl Walk {
     pub(crate) fn new(now: Timestamp) -> Self {
-        Self(Mutex::new(Step { at: now, owner: None, item: None }))
+        Self(Lock::new(Step { at: now, owner: None, item: None }))
     }
 
     /// Takes the next step, if it is due.
     pub(crate) fn take(&self, now: Timestamp) -> Option<Step> {
-        let mut step = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut step = self.0.lock();
         // A clock that was set back does not tell how long ago the step was.
         if step.at <= now && now.since(step.at) < PAUSE {
             return None;
@@ -41,7 +41,7 @@ impl Walk {
     }
 
     pub(crate) fn stands_at(&self, owner: Option<Scope>, item: Option<ItemId>) {
-        let mut step = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut step = self.0.lock();
         *step = Step { at: step.at, owner, item };
     }
 }

@@ -1,15 +1,15 @@
 //! How much of a context is the beginning of the one before, which a provider's prompt cache may hold.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::{Mutex, PoisonError};
 
 use crate::engine::receipt::{Included, PartKind};
 use crate::id::ItemId;
 use crate::message::Message;
+use crate::sync::Lock;
 
 /// What the newest context of a handle began with, up to what was recalled and asked.
 #[derive(Debug, Default)]
-pub(crate) struct Beginning(Mutex<Option<Vec<Begun>>>);
+pub(crate) struct Beginning(Lock<Option<Vec<Begun>>>);
 
 /// An item of a context, as it was shown.
 #[derive(Debug, PartialEq)]
@@ -36,7 +36,7 @@ impl Beginning {
             |kind| matches!(kind, PartKind::Instruction | PartKind::Synopsis | PartKind::Summary | PartKind::History);
         let items = included.iter().take_while(|included| is_stable(included.part));
         let now: Vec<Begun> = items.zip(messages).map(|(included, message)| Begun::of(included, message)).collect();
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         let before = kept.replace(now)?;
         let same = before.iter().zip(kept.iter().flatten()).take_while(|(one, other)| one == other).count();
         let sum = |items: &[Begun]| items.iter().map(|begun| begun.tokens as f64).sum::<f64>();

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::{Mutex, PoisonError};
 
 use crate::engine::receipt::Stage;
+use crate::sync::Lock;
 use crate::time::Stopwatch;
 
 /// How long each stage took, in microseconds. Of several calls of one stage the longest counts: most of them run together.
@@ -12,20 +12,20 @@ pub(crate) type Took = BTreeMap<Stage, u64>;
 
 /// Measures stages that run at the same time.
 #[derive(Debug, Default)]
-pub(super) struct Stages(Mutex<Took>);
+pub(super) struct Stages(Lock<Took>);
 
 impl Stages {
     /// Does some work of a stage, and measures it.
     pub(super) async fn time<T>(&self, stage: Stage, work: impl Future<Output = T>) -> T {
         let watch = Stopwatch::start();
         let done = work.await;
-        longest(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner), [(stage, watch.micros())]);
+        longest(&mut self.0.lock(), [(stage, watch.micros())]);
         done
     }
 
     /// Returns what was measured.
     pub(super) fn took(self) -> Took {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut *self.0.lock())
     }
 }
 

@@ -1,7 +1,5 @@
 //! Cleaning: deletes from the indexes what truth does not hold.
 
-use std::sync::PoisonError;
-
 use futures_util::future::join_all;
 
 use crate::engine::inner::Inner;
@@ -22,7 +20,7 @@ impl Inner {
             return;
         }
         tracing::warn!(items = items.len(), "indexes named items that truth does not hold");
-        let mut absent = self.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut absent = self.absent.lock();
         if absent.len() < SEARCHES {
             absent.push((scope.clone(), items));
             self.changed.notify_one();
@@ -31,7 +29,7 @@ impl Inner {
 
     /// Deletes from the indexes what searches found there, if truth still does not hold it.
     pub(crate) async fn clean(&self, report: &mut UpkeepReport) {
-        let absent = std::mem::take(&mut *self.absent.lock().unwrap_or_else(PoisonError::into_inner));
+        let absent = std::mem::take(&mut *self.absent.lock());
         for (scope, items) in absent {
             let (deleted, failures) = self.delete_absent(&scope, &items).await;
             failures.iter().for_each(|(_, error)| report.fail(error));

@@ -1,7 +1,5 @@
 //! Sweeping the working tier: what has expired goes, also if nobody asks for it.
 
-use std::sync::PoisonError;
-
 use crate::engine::inner::Inner;
 
 use super::report::UpkeepReport;
@@ -10,7 +8,7 @@ impl Inner {
     /// Drops expired notes, if the last time was long enough ago.
     pub(crate) fn sweep_notes(&self, report: &mut UpkeepReport) {
         let now = self.clock.now();
-        let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut swept = self.swept.lock();
         // A sweep in the future is one before the clock was set back.
         if *swept > now || now.since(*swept) >= self.working.sweep_every() {
             *swept = now;

@@ -1,11 +1,12 @@
 //! The cache layer: its cache, its policy, and the epochs, doubts and late writes of owners.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::scope::{Epoch, Scope};
 use crate::store::cache::Cache;
+use crate::sync::Lock;
 
 use super::doubts::{Doubts, OWNERS};
 
@@ -58,17 +59,17 @@ pub struct CacheLayer {
     pub(super) cache: Arc<dyn Cache>,
     pub(super) policy: CachePolicy,
     /// The owners' epochs as truth last told them. A guess, checked against truth whenever it matters.
-    pub(super) epochs: Mutex<HashMap<Scope, Epoch>>,
+    pub(super) epochs: Lock<HashMap<Scope, Epoch>>,
     /// The owners of whom the cache may hold stale items, because a write could not replace their stamp.
-    pub(super) doubts: Mutex<Doubts>,
+    pub(super) doubts: Lock<Doubts>,
     /// The owners with a write that nobody waits for any more, or whose answer was lost, and of which the cache has no mark yet.
-    pub(super) late: Mutex<Doubts>,
+    pub(super) late: Lock<Doubts>,
 }
 
 impl CacheLayer {
     /// Returns the layer over `cache`.
     pub fn new(cache: Arc<dyn Cache>, policy: CachePolicy) -> Arc<Self> {
-        let (epochs, doubts, late) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let (epochs, doubts, late) = (Lock::default(), Lock::default(), Lock::default());
         Arc::new(Self { cache, policy, epochs, doubts, late })
     }
 
@@ -77,11 +78,11 @@ impl CacheLayer {
     }
 
     pub(super) fn guess(&self, scope: &Scope) -> Epoch {
-        self.epochs.lock().unwrap_or_else(PoisonError::into_inner).get(scope).copied().unwrap_or_default()
+        self.epochs.lock().get(scope).copied().unwrap_or_default()
     }
 
     pub(super) fn learn(&self, scope: &Scope, epoch: Epoch) {
-        let mut epochs = self.epochs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut epochs = self.epochs.lock();
         if epoch == Epoch::default() {
             epochs.remove(scope);
             return;
@@ -90,13 +91,5 @@ impl CacheLayer {
             epochs.clear();
         }
         epochs.insert(scope.clone(), epoch);
-    }
-
-    pub(super) fn doubts(&self) -> MutexGuard<'_, Doubts> {
-        self.doubts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn late(&self) -> MutexGuard<'_, Doubts> {
-        self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -107,22 +107,22 @@ impl<I: Item> Shelf<I> {
 
     /// Returns whether the cache may hold stale items of the owner, or hold some before a write of this process is over.
     fn is_doubtful(&self, scope: &Scope) -> bool {
-        let is_stale = self.layer.doubts().of(scope, I::STAMP).is_some();
-        is_stale || self.layer.late().of(scope, I::STAMP).is_some()
+        let is_stale = self.layer.doubts.lock().of(scope, I::STAMP).is_some();
+        is_stale || self.layer.late.lock().of(scope, I::STAMP).is_some()
     }
 
     /// Puts a new stamp, so that nothing is used that was cached before. If a write may still be applied, a mark comes first, which
     /// keeps everyone from using the cache until that is over, whatever stamps are put.
     async fn renew(&self, scope: &Scope) -> Result<()> {
-        let doubt = self.layer.doubts().of(scope, I::STAMP);
-        let late = self.layer.late().of(scope, I::STAMP);
+        let doubt = self.layer.doubts.lock().of(scope, I::STAMP);
+        let late = self.layer.late.lock().of(scope, I::STAMP);
         if let Some(ticket) = late {
             self.mark(scope, I::LATE, &[1], LATE_TTL).await?;
-            self.layer.late().settle(scope, I::STAMP, ticket);
+            self.layer.late.lock().settle(scope, I::STAMP, ticket);
         }
         self.mark(scope, I::STAMP, &fresh(), STAMP_TTL).await?;
         if let Some(ticket) = doubt {
-            self.layer.doubts().settle(scope, I::STAMP, ticket);
+            self.layer.doubts.lock().settle(scope, I::STAMP, ticket);
         }
         Ok(())
     }
@@ -157,7 +157,7 @@ impl<I: Item> Shelf<I> {
         let unfinished = Unfinished { shelf: self, scope, is_over: false };
         let answer = write.await;
         if answer.as_ref().is_err_and(may_come_later) {
-            self.layer.late().add(scope, I::STAMP);
+            self.layer.late.lock().add(scope, I::STAMP);
         }
         // Also after a failure, because the write may have been applied. If the mark fails, the owner stays busy.
         let renewed = self.renew(scope).await;
@@ -167,7 +167,7 @@ impl<I: Item> Shelf<I> {
     }
 
     fn doubt(&self, scope: &Scope, error: Error) {
-        self.layer.doubts().add(scope, I::STAMP);
+        self.layer.doubts.lock().add(scope, I::STAMP);
         note(error);
     }
 
@@ -203,7 +203,7 @@ impl<I: Item> Drop for Unfinished<'_, I> {
         if self.is_over {
             return;
         }
-        self.shelf.layer.late().add(self.scope, I::STAMP);
+        self.shelf.layer.late.lock().add(self.scope, I::STAMP);
         // Other processes learn of it by the mark. Without a runtime this process puts it when it next asks the cache.
         if let Ok(runtime) = Handle::try_current() {
             let (layer, truth) = (Arc::clone(&self.shelf.layer), Arc::clone(&self.shelf.truth));

@@ -89,19 +89,19 @@ impl Shared {
     async fn adopt(&self, scope: &Scope, ids: &[MessageId]) -> Result<usize> {
         // Before the journal is read, and first the queue: what leaves it is among those kept, until the journal has removed it.
         let mut here: BTreeSet<u64> = {
-            let queue = self.queue();
+            let queue = self.queue.lock();
             let sessions = queue.sessions(scope, None);
             let snapshots = sessions.iter().filter_map(|session| queue.snapshot(scope, session));
             snapshots.flat_map(|snapshot| snapshot.rows).map(|row| row.queued.number).collect()
         };
-        here.extend(self.kept().iter());
+        here.extend(self.kept.lock().iter());
         let ids: HashSet<&MessageId> = ids.iter().collect();
         let mut lost = self.journal.queued(Some(scope), None, usize::MAX).await?;
         lost.retain(|queued| ids.contains(&queued.new.message.id) && !here.contains(&queued.number));
         let sessions: BTreeSet<SessionId> = lost.iter().map(|queued| queued.session.clone()).collect();
         let (count, now) = (lost.len(), Instant::now());
         {
-            let mut queue = self.queue();
+            let mut queue = self.queue.lock();
             queue.insert(lost, now);
             sessions.iter().for_each(|session| queue.hasten(scope, session, now));
         }

@@ -33,12 +33,12 @@ impl Shared {
     /// # Errors
     /// Why the primary did not take it. Then it still waits, unless it was set aside.
     pub(super) async fn flush_session(self: &Arc<Self>, scope: &Scope, session: &SessionId) -> Result<()> {
-        let bounds = self.queue().bounds(scope, session);
+        let bounds = self.queue.lock().bounds(scope, session);
         let Some((_, last)) = bounds else { return Ok(()) };
         loop {
             let mut landings = self.landings.subscribe();
             let (bounds, mark) = {
-                let queue = self.queue();
+                let queue = self.queue.lock();
                 (queue.bounds(scope, session), queue.mark(scope, session))
             };
             // What came later is for somebody else to send.
@@ -50,7 +50,7 @@ impl Shared {
                 let _ = landings.changed().await;
                 continue;
             }
-            let sending = self.queue().send(scope, session);
+            let sending = self.queue.lock().send(scope, session);
             if let Some(sending) = sending {
                 to_end(Arc::clone(self).carry(sending)).await?;
             }
@@ -64,7 +64,7 @@ impl Shared {
         session: Option<&SessionId>,
         ids: &[MessageId],
     ) -> Result<()> {
-        let mut sessions = self.queue().sessions_of(scope, ids);
+        let mut sessions = self.queue.lock().sessions_of(scope, ids);
         sessions.extend(session.cloned());
         let flushed = sessions.iter().map(|session| self.flush_session(scope, session));
         join_all(flushed).await.into_iter().collect()
@@ -134,9 +134,9 @@ impl Shared {
         let placed = placed.collect();
         self.tell(&Flushed::Taken { scope: scope.clone(), state: appended.state.clone(), placed });
         let numbers = numbers(&sending.rows);
-        self.kept().extend(&numbers);
+        self.kept.lock().extend(&numbers);
         {
-            let mut queue = self.queue();
+            let mut queue = self.queue.lock();
             let taken: HashSet<u64> = numbers.iter().copied().collect();
             queue.remove(scope, session, Reach::Sent, |queued| taken.contains(&queued.number));
             queue.know(scope, &appended.state);
@@ -149,11 +149,11 @@ impl Shared {
     /// Removes messages from the journal. Those that it cannot remove now it removes with the next ones; if the process ends before, a
     /// later one sends them once more, and the primary has them already.
     async fn acknowledge(&self, numbers: Vec<u64>) {
-        self.kept().extend(numbers);
-        let numbers: Vec<u64> = self.kept().iter().copied().collect();
+        self.kept.lock().extend(numbers);
+        let numbers: Vec<u64> = self.kept.lock().iter().copied().collect();
         let done = self.journal.acknowledge(&numbers).await;
         if done.is_ok() {
-            let mut kept = self.kept();
+            let mut kept = self.kept.lock();
             for number in &numbers {
                 kept.remove(number);
             }
@@ -171,12 +171,12 @@ impl Shared {
                     self.narrow(sending);
                 }
                 let asked = error.wait();
-                let at = self.queue().went_away(now, |failures| pause(failures).max(asked));
+                let at = self.queue.lock().went_away(now, |failures| pause(failures).max(asked));
                 (at, is_in_doubt, true)
             }
             Verdict::Fenced => match self.drop_fenced(sending).await {
                 Ok(is_done) => (if is_done { now } else { now + pause(1) }, false, !is_done),
-                Err(_) => (self.queue().went_away(now, pause), false, true),
+                Err(_) => (self.queue.lock().went_away(now, pause), false, true),
             },
             Verdict::Unfit | Verdict::Unclear if sending.rows.len() > 1 => {
                 self.narrow(sending);
@@ -197,7 +197,7 @@ impl Shared {
         let Sending { scope, session, .. } = sending;
         let (numbers, taken) = (numbers(&sending.rows), self.taken.load(Ordering::Relaxed));
         let (mut tries, mut before) = (0, taken);
-        self.queue().change(scope, session, |waiting| {
+        self.queue.lock().change(scope, session, |waiting| {
             for row in waiting.rows.iter_mut().filter(|row| numbers.contains(&row.queued.number)) {
                 (row.tries, row.taken) = (row.tries + 1, row.taken.min(taken));
                 (tries, before) = (row.tries, row.taken);
@@ -215,7 +215,8 @@ impl Shared {
     }
 
     fn narrow(&self, sending: &Sending) {
-        self.queue()
+        self.queue
+            .lock()
             .change(&sending.scope, &sending.session, |waiting| waiting.at_once = (sending.rows.len() / 2).max(1));
     }
 
@@ -236,19 +237,19 @@ impl Shared {
                 }
             }
             Some(fence) if fence < state.fence => {
-                self.queue().know(scope, &state);
+                self.queue.lock().know(scope, &state);
                 self.note(self.discard_older(scope, session, |fence| fence < state.fence).await);
                 self.drop_stale().await;
             }
             _ => return Ok(false),
         }
-        self.queue().know(scope, &state);
+        self.queue.lock().know(scope, &state);
         Ok(true)
     }
 
     /// Removes from the journal what was queued before its session or owner was erased.
     pub(super) async fn drop_stale(&self) {
-        let stale = self.queue().take_stale();
+        let stale = self.queue.lock().take_stale();
         for Stale { scope, session, numbers } in stale {
             let count = numbers.len();
             self.acknowledge(numbers).await;
@@ -262,7 +263,7 @@ impl Shared {
         if sending.skipped == 0 {
             return;
         }
-        let rows = self.queue().snapshot(scope, session).map(|snapshot| snapshot.rows).unwrap_or_default();
+        let rows = self.queue.lock().snapshot(scope, session).map(|snapshot| snapshot.rows).unwrap_or_default();
         let refused: Vec<Queued> = rows.into_iter().take(sending.skipped).map(|row| row.queued).collect();
         self.set_aside(&refused, "the primary refused it again and again, and took the next one").await;
     }
@@ -274,7 +275,7 @@ impl Shared {
             let rejected = self.journal.reject(queued.number, why).await;
             if rejected.is_ok() {
                 let is_meant = |other: &Queued| other.number == queued.number;
-                self.queue().remove(&queued.scope, &queued.session, Reach::Sent, is_meant);
+                self.queue.lock().remove(&queued.scope, &queued.session, Reach::Sent, is_meant);
                 let (message, why) = (queued.new.message.id, why.to_owned());
                 let (scope, session) = (queued.scope.clone(), queued.session.clone());
                 self.tell(&Flushed::Refused { scope, session, message, why });
@@ -326,7 +327,7 @@ impl Drop for Flight<'_> {
         let lost = Landing { at: now + pause(1), is_in_doubt: true, is_taken: false };
         let Landing { at, is_in_doubt, is_taken } = self.landing.take().unwrap_or(lost);
         {
-            let mut queue = self.shared.queue();
+            let mut queue = self.shared.queue.lock();
             queue.landed(self.sending, at, is_in_doubt);
             if is_taken {
                 queue.taken(&self.sending.scope, &self.sending.session, now);

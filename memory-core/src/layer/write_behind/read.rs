@@ -65,13 +65,13 @@ impl Shared {
     async fn read_primary(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Both> {
         match self.inner.read(scope, session, page).await {
             Ok(slice) => {
-                self.queue().know(scope, &slice.state);
+                self.queue.lock().know(scope, &slice.state);
                 Ok(Both { slice, behind: Vec::new() })
             }
             Err(error) if error.is_retryable() => {
                 // What was queued meanwhile is not missed.
                 let (snapshot, known) = {
-                    let queue = self.queue();
+                    let queue = self.queue.lock();
                     (queue.snapshot(scope, session), queue.known(scope, session).cloned())
                 };
                 Ok(alone(session, snapshot.as_ref(), known))
@@ -84,12 +84,12 @@ impl Shared {
     async fn landed(&self, scope: &Scope, session: &SessionId) -> Option<Snapshot> {
         let landing = async {
             let mut landings = self.landings.subscribe();
-            while self.queue().mark(scope, session).is_some_and(|(_, is_sent)| is_sent) {
+            while self.queue.lock().mark(scope, session).is_some_and(|(_, is_sent)| is_sent) {
                 let _ = landings.changed().await;
             }
         };
         let _ = timeout(PATIENCE, landing).await;
-        self.queue().snapshot(scope, session)
+        self.queue.lock().snapshot(scope, session)
     }
 
     /// Returns those that wait and are in the primary all the same, because they were appended before. It is asked once for each.
@@ -110,7 +110,7 @@ impl Shared {
         state: &SessionState,
         stored: &HashSet<MessageId>,
     ) -> bool {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         let mark = queue.mark(scope, session);
         if mark != Some((snapshot.change, snapshot.is_sent)) {
             return false;
@@ -129,7 +129,7 @@ impl Shared {
     /// Returns the messages with these ids, those that wait among them.
     pub(super) async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         let (waited, sessions) = {
-            let queue = self.queue();
+            let queue = self.queue.lock();
             (queue.among(scope, ids), queue.sessions_of(scope, ids))
         };
         if waited.is_empty() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::{Notify, RwLock, watch};
@@ -15,6 +15,7 @@ use crate::scope::Scope;
 use crate::store::chat::{ChatStore, Placement, SessionState};
 use crate::store::journal::Journal;
 use crate::store::{Durability, Health};
+use crate::sync::Lock;
 
 use super::queue::Queue;
 
@@ -39,11 +40,11 @@ pub(super) type Listener = Box<dyn Fn(&Flushed) + Send + Sync>;
 pub(super) struct Shared {
     pub(super) inner: Arc<dyn ChatStore>,
     pub(super) journal: Arc<dyn Journal>,
-    pub(super) queue: Mutex<Queue>,
+    pub(super) queue: Lock<Queue>,
     /// How durable what the primary has is, as it last said.
-    pub(super) primary: Mutex<Durability>,
+    pub(super) primary: Lock<Durability>,
     /// Messages that need not go any more and that the journal has not removed yet. They come here before they leave the queue.
-    pub(super) kept: Mutex<BTreeSet<u64>>,
+    pub(super) kept: Lock<BTreeSet<u64>>,
     /// How many flushes succeeded.
     pub(super) taken: AtomicU64,
     /// Wakes the task.
@@ -64,7 +65,7 @@ pub(super) struct Shared {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let waiting = self.queue().count();
+        let waiting = self.queue.lock().count();
         f.debug_struct("WriteBehind").field("journal", &self.journal).field("waiting", &waiting).finish_non_exhaustive()
     }
 }
@@ -77,16 +78,6 @@ impl Drop for Shared {
 }
 
 impl Shared {
-    /// Returns the queue, locked for a moment.
-    pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns what the journal has not removed yet, locked for a moment.
-    pub(super) fn kept(&self) -> MutexGuard<'_, BTreeSet<u64>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Fails once appends are refused. Whoever queues messages asks while it holds `pushes`.
     pub(super) fn check_open(&self) -> Result<()> {
         let is_closing = self.is_closing.load(Ordering::Acquire);
@@ -100,7 +91,7 @@ impl Shared {
 
     /// Returns how durable a message is that was acknowledged: no more than in the primary, where it goes.
     pub(super) fn durability(&self) -> Durability {
-        self.journal.durability().min(*self.primary.lock().unwrap_or_else(PoisonError::into_inner))
+        self.journal.durability().min(*self.primary.lock())
     }
 
     /// Returns the health of the primary behind the journal.
@@ -111,7 +102,7 @@ impl Shared {
 
     /// Notes how durable what the primary has is.
     pub(super) fn learn(&self, primary: Durability) {
-        *self.primary.lock().unwrap_or_else(PoisonError::into_inner) = primary;
+        *self.primary.lock() = primary;
     }
 
     /// Tells who listens what became of messages.
@@ -127,9 +118,9 @@ impl Shared {
     pub(super) async fn drain(&self, within: Duration) -> usize {
         let mut landings = self.landings.subscribe();
         let _hurry = Hurry::begin(self);
-        let emptied = async { while self.queue().count() > 0 && landings.changed().await.is_ok() {} };
+        let emptied = async { while self.queue.lock().count() > 0 && landings.changed().await.is_ok() {} };
         let _ = timeout(within, emptied).await;
-        self.queue().count()
+        self.queue.lock().count()
     }
 
     /// Refuses appends from now on, and waits a while for those that are queuing messages.
@@ -143,7 +134,7 @@ impl Shared {
         let mut landings = self.landings.subscribe();
         self.is_closed.store(true, Ordering::Release);
         self.wake.notify_one();
-        let landed = async { while self.queue().flights() > 0 && landings.changed().await.is_ok() {} };
+        let landed = async { while self.queue.lock().flights() > 0 && landings.changed().await.is_ok() {} };
         let _ = timeout(CLOSING, landed).await;
     }
 }
@@ -153,7 +144,7 @@ struct Hurry<'a>(&'a Shared);
 
 impl<'a> Hurry<'a> {
     fn begin(shared: &'a Shared) -> Self {
-        shared.queue().hurry(Instant::now());
+        shared.queue.lock().hurry(Instant::now());
         shared.wake.notify_one();
         Self(shared)
     }
@@ -161,6 +152,6 @@ impl<'a> Hurry<'a> {
 
 impl Drop for Hurry<'_> {
     fn drop(&mut self) {
-        self.0.queue().slow_down();
+        self.0.queue.lock().slow_down();
     }
 }

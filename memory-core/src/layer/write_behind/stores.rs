@@ -35,19 +35,19 @@ impl Behind {
 
     /// Checks an append, and returns what of it is to be queued. Looks at the session if nothing is known of it.
     async fn admit(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Admitted> {
-        let admitted = self.shared.queue().admit(scope, session, batch, Look::NotYet)?;
+        let admitted = self.shared.queue.lock().admit(scope, session, batch, Look::NotYet)?;
         if let Some(admitted) = admitted {
             return Ok(admitted);
         }
         let look = match self.shared.inner.read(scope, session, &Page::newest(0)).await {
             Ok(slice) => {
-                self.shared.queue().know(scope, &slice.state);
+                self.shared.queue.lock().know(scope, &slice.state);
                 Look::Answered
             }
             Err(error) if error.is_retryable() => Look::Away,
             Err(error) => return Err(error),
         };
-        let admitted = self.shared.queue().admit(scope, session, batch, look)?;
+        let admitted = self.shared.queue.lock().admit(scope, session, batch, look)?;
         admitted.ok_or(Error::Overloaded)
     }
 
@@ -62,7 +62,7 @@ impl Behind {
             let first = last.saturating_add(1).saturating_sub(messages.len() as u64);
             let queued =
                 |(number, new)| Queued { number, scope: scope.clone(), session: session.clone(), fence, asked, new };
-            shared.queue().insert((first..).zip(messages).map(queued).collect(), Instant::now());
+            shared.queue.lock().insert((first..).zip(messages).map(queued).collect(), Instant::now());
             shared.wake.notify_one();
             Ok(())
         };
@@ -87,7 +87,7 @@ impl Store for Behind {
             self.shared.drain(CLOSING).await;
             self.shared.end().await;
         }
-        let waiting = self.shared.queue().count();
+        let waiting = self.shared.queue.lock().count();
         if waiting > 0 {
             tracing::warn!(waiting, "messages stay in the journal until it is opened again");
         }
@@ -97,7 +97,7 @@ impl Store for Behind {
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let erased = self.shared.inner.erase(scope, below).await?;
-        self.shared.queue().bury(scope, below);
+        self.shared.queue.lock().bury(scope, below);
         let queued = self.shared.journal.erase(scope, None, Fence { epoch: below, generation: 0 }).await?;
         self.shared.drop_stale().await;
         Ok(Erased { removed: erased.removed + queued, ..erased })
@@ -115,13 +115,13 @@ impl ChatStore for Behind {
         if !new.messages.is_empty() {
             match self.push(scope, session, new).await {
                 // More than the journal can ever hold goes straight to the primary, before which nothing waits.
-                Err(Error::QueueFull) if shared.queue().count() == 0 => {
+                Err(Error::QueueFull) if shared.queue.lock().count() == 0 => {
                     return shared.inner.append(scope, session, batch).await;
                 }
                 pushed => pushed?,
             }
         }
-        let state = shared.queue().state(scope, session);
+        let state = shared.queue.lock().state(scope, session);
         Ok(Appended { placements, state, durability: shared.durability() })
     }
 
@@ -135,7 +135,7 @@ impl ChatStore for Behind {
         let ids: Vec<MessageId> = rows.iter().map(|row| row.id).collect();
         self.shared.settle(scope, Some(session), &ids).await?;
         let restored = self.shared.inner.restore(scope, session, fence, rows).await?;
-        self.shared.queue().know(scope, &restored.state);
+        self.shared.queue.lock().know(scope, &restored.state);
         Ok(restored)
     }
 
@@ -153,7 +153,7 @@ impl ChatStore for Behind {
     }
 
     async fn sessions(&self, scope: &Scope, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>> {
-        let waiting = self.shared.queue().sessions(scope, after);
+        let waiting = self.shared.queue.lock().sessions(scope, after);
         let listed = self.shared.inner.sessions(scope, after, limit).await?;
         let nothing = Page::newest(0);
         let read = waiting.iter().map(|session| self.shared.read(scope, session, &nothing));
@@ -168,7 +168,7 @@ impl ChatStore for Behind {
         };
         self.shared.settle(scope, Some(session), &[id]).await?;
         let state = self.shared.inner.compact(scope, session, change).await?;
-        self.shared.queue().know(scope, &state);
+        self.shared.queue.lock().know(scope, &state);
         Ok(state)
     }
 
@@ -178,7 +178,7 @@ impl ChatStore for Behind {
         self.shared.settle(scope, None, ids).await?;
         let left = self.shared.journal.forget(scope, ids).await;
         let redacted = self.shared.inner.redact(scope, ids).await?;
-        self.shared.queue().forget(scope, &redacted);
+        self.shared.queue.lock().forget(scope, &redacted);
         // Last, so that a journal that can remove nothing, such as on a full disk, does not keep the primary's texts readable.
         left.map(|_| redacted)
     }
@@ -189,7 +189,7 @@ impl ChatStore for Behind {
         let deleted = self.shared.inner.delete(scope, seen).await?;
         let now = self.shared.inner.read(scope, &seen.session, &Page::newest(0)).await?.state;
         {
-            let mut queue = self.shared.queue();
+            let mut queue = self.shared.queue.lock();
             queue.know(scope, &now);
             queue.free(scope, &seen.session);
         }

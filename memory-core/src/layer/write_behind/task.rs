@@ -38,7 +38,7 @@ fn send_due(weak: &Weak<Shared>) -> Option<Instant> {
     }
     let now = Instant::now();
     loop {
-        let mut queue = shared.queue();
+        let mut queue = shared.queue.lock();
         if queue.flights() >= AT_ONCE {
             // Whoever lands wakes the task.
             return Some(now + IDLE);

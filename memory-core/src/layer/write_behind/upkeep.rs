@@ -20,7 +20,7 @@ impl BehindUpkeep {
 
     /// Notes the epoch of an owner that was erased.
     fn heard(&self, scope: &Scope, epoch: Epoch) -> Epoch {
-        self.shared.queue().bury(scope, epoch);
+        self.shared.queue.lock().bury(scope, epoch);
         epoch
     }
 }
