@@ -1,4 +1,4 @@
-//! The methods of the store traits as one table, from which guards, taps and broken stores are made.
+//! The methods of the store traits as one table, from which guards, caches, taps and broken stores are made.
 //!
 //! A new method of a trait is one line here: guards, taps, the simulation's wire and broken stores have it then, and so has the
 //! cache, which takes it for a change. Layers that treat each method in a way of their own do not.
