@@ -31,7 +31,7 @@ pub(crate) struct Index {
 #[derive(Debug)]
 pub(crate) enum Kind {
     Text(Arc<dyn TextStore>),
-    Vectors(Vectors),
+    Vectors(Box<Vectors>),
 }
 
 /// A vector store with its embedder.
@@ -67,7 +67,7 @@ impl Index {
         let space = vectors.store.space();
         space.check(vectors.embedder.space())?;
         let name = IndexName::of_space(space);
-        Ok(Self { name, kind: Kind::Vectors(vectors), enlistment: None, walk: Walk::new(now) })
+        Ok(Self { name, kind: Kind::Vectors(Box::new(vectors)), enlistment: None, walk: Walk::new(now) })
     }
 
     /// Enlists it with both truth stores; if they may be away and are, the first pass of upkeep does.
@@ -117,7 +117,7 @@ impl Index {
     pub(crate) fn as_vectors(&self) -> Option<&Vectors> {
         match &self.kind {
             Kind::Text(_) => None,
-            Kind::Vectors(vectors) => Some(vectors),
+            Kind::Vectors(vectors) => Some(vectors.as_ref()),
         }
     }
 
