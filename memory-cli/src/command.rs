@@ -77,12 +77,10 @@ pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<O
 /// Writes what is still held back, and returns how the command ended. Why it failed, or what it did not do, is told also if nobody reads
 /// the output any more.
 fn ended(outcome: Result<Outcome, Failure>, output: &mut Output) -> Result<Outcome, Failure> {
-    let flushed = output.flush().map_err(Failure::Output);
+    let flushed = output.flush();
     let outcome = outcome?;
-    match flushed {
-        Err(failure) if !failure.is_closed_output() => Err(failure),
-        _ => Ok(outcome),
-    }
+    flushed?;
+    Ok(outcome)
 }
 
 /// Says what is true of a command that is stopped now.

@@ -58,13 +58,14 @@ fn of_hook(is_hook: bool, code: ExitCode) -> ExitCode {
     if is_hook { ExitCode::SUCCESS } else { code }
 }
 
-/// Returns the command line that is read. A variable that is set to nothing says nothing.
+/// Returns the command line that is read. A variable that is set to nothing says nothing, but for the one that names the database, which
+/// is refused where a database is opened.
 fn interface() -> clap::Command {
     without_blank_variables(Cli::command())
 }
 
 fn without_blank_variables(command: clap::Command) -> clap::Command {
-    let says_nothing = |arg: &clap::Arg| arg.get_env().is_some_and(is_blank);
+    let says_nothing = |arg: &clap::Arg| arg.get_env().is_some_and(|name| name != "MEMORY_URL" && is_blank(name));
     let command = command.mut_args(|arg| if says_nothing(&arg) { arg.env(None::<&'static str>) } else { arg });
     command.mut_subcommands(without_blank_variables)
 }

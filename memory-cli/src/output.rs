@@ -14,7 +14,7 @@ use crate::wrap::wrap;
 
 /// Writes results to stdout.
 pub(crate) struct Output {
-    out: Box<dyn Write + Send>,
+    out: WhileRead,
     is_json: bool,
     look: Look,
     has_answered: bool,
@@ -28,12 +28,18 @@ impl Output {
         } else {
             Box::new(BufWriter::new(io::stdout()))
         };
-        Self { out, is_json, look, has_answered: false }
+        Self { out: WhileRead { out, goes_on: false, is_closed: false }, is_json, look, has_answered: false }
     }
 
     /// Returns it as one that takes everything, also where nobody reads it any more: what is written then is left out.
-    pub(crate) fn outlasting_its_reader(self) -> Self {
-        Self { out: Box::new(WhileRead { out: self.out, is_closed: false }), ..self }
+    pub(crate) fn outlasting_its_reader(mut self) -> Self {
+        self.out.goes_on = true;
+        self
+    }
+
+    /// Returns whether nobody reads it any more, as far as what was written has shown.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.out.is_closed
     }
 
     /// Returns how results look.
@@ -108,7 +114,7 @@ impl Output {
         &mut self.out
     }
 
-    /// Writes what is still held back.
+    /// Writes what is still held back. That nobody reads it is no error: how the command ends is still to be told.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.has_answered = true;
         self.out.flush()
@@ -116,34 +122,40 @@ impl Output {
 }
 
 /// Writes as long as somebody reads.
-struct WhileRead<W> {
-    out: W,
+struct WhileRead {
+    out: Box<dyn Write + Send>,
+    /// Whether what nobody reads is left out. Else writing it is an error.
+    goes_on: bool,
     is_closed: bool,
 }
 
-impl<W: Write> WhileRead<W> {
-    /// Does something with what is written to, or tells `done` once nobody reads it.
-    fn unless_closed<T>(&mut self, done: T, act: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+impl WhileRead {
+    /// Does something with what is written to; none once nobody reads it.
+    fn unless_closed<T>(&mut self, act: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<Option<T>> {
         if self.is_closed {
-            return Ok(done);
+            return Ok(None);
         }
         match act(&mut self.out) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.is_closed = true;
-                Ok(done)
+                Ok(None)
             }
-            outcome => outcome,
+            outcome => outcome.map(Some),
         }
     }
 }
 
-impl<W: Write> Write for WhileRead<W> {
+impl Write for WhileRead {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.unless_closed(bytes.len(), |out| out.write(bytes))
+        match self.unless_closed(|out| out.write(bytes))? {
+            Some(written) => Ok(written),
+            None if self.goes_on => Ok(bytes.len()),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.unless_closed((), |out| out.flush())
+        self.unless_closed(|out| out.flush()).map(drop)
     }
 }
 
@@ -189,6 +201,7 @@ mod tests {
     fn what_nobody_reads_stops_only_what_does_not_outlast_its_reader() {
         let output = || {
             let out = Box::new(BufWriter::with_capacity(16, Reader(40)));
+            let out = WhileRead { out, goes_on: false, is_closed: false };
             Output { out, is_json: false, look: Look::default(), has_answered: false }
         };
         let write = |mut output: Output| {

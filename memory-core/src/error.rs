@@ -155,7 +155,9 @@ impl Error {
     }
 
     /// Returns the error of a call that did not end in time, and may the next time.
-    pub(crate) fn late(backend: &'static str, doing: &'static str) -> Self {
+    ///
+    /// It is not [`Transience::Late`], by which guards judge the calls to their backends: this limit is one outside of all guards.
+    pub(crate) fn timed_out(backend: &'static str, doing: &'static str) -> Self {
         let source = Cause::new(io::Error::from(io::ErrorKind::TimedOut));
         Self::Backend { backend, doing, transience: Transience::Transient { after: None }, source }
     }
@@ -187,8 +189,19 @@ impl Error {
         )
     }
 
-    /// Returns how long the backend asked to wait before the next call; zero if it did not ask.
-    pub fn wait(&self) -> Duration {
+    /// Returns how long to wait before the next call, as the backend or its guard said; zero if neither did.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use memory_core::{Cause, Error, Transience};
+    ///
+    /// let transience = Transience::Transient { after: Some(Duration::from_secs(7)) };
+    /// let error = Error::Backend { backend: "mine", doing: "read messages", transience, source: Cause::new("busy") };
+    /// assert_eq!(error.retry_after(), Duration::from_secs(7));
+    /// assert_eq!(Error::Overloaded.retry_after(), Duration::ZERO);
+    /// ```
+    pub fn retry_after(&self) -> Duration {
         match self {
             Self::Backend { transience: Transience::Transient { after: Some(after) }, .. } => *after,
             _ => Duration::ZERO,
@@ -212,6 +225,20 @@ mod tests {
         // An input error repeats the text of what it wraps.
         assert_eq!(error.with_causes(), "sqlite failed to open the file: no such; file");
         assert_eq!(Error::Conflict.with_causes(), "the stored state changed meanwhile");
+    }
+
+    #[test]
+    fn a_wait_is_zero_unless_it_was_told() {
+        let second = Duration::from_secs(1);
+        for (transience, wait) in [
+            (Transience::Transient { after: Some(second) }, second),
+            (Transience::Transient { after: None }, Duration::ZERO),
+            (Transience::Late, Duration::ZERO),
+            (Transience::Permanent, Duration::ZERO),
+        ] {
+            let error = Error::Backend { backend: "test", doing: "answer", transience, source: Cause::new("away") };
+            assert_eq!(error.retry_after(), wait, "{transience:?}");
+        }
     }
 
     #[test]

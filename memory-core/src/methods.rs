@@ -1,7 +1,8 @@
-//! The methods of the store traits as one table, from which guards, caches, taps and broken stores are made.
+//! The methods of the store traits as one table, from which layers and stores are made.
 //!
-//! A new method of a trait is one line here: guards, taps, the simulation's wire and broken stores have it then, and so has the
-//! cache, which takes it for a change. Layers that treat each method in a way of their own do not.
+//! A new method of a trait is one line here. Guards, meters, taps, broken stores, the simulation's wire, stores whose server may be
+//! away and the upkeep of a write-behind hand it on; the cache takes it for a change; the upkeep of a reference store asks its
+//! notes; and the store without records refuses it. Everything else implements it by hand.
 
 pub use std::time::Duration;
 

@@ -30,7 +30,8 @@ pub use vectors::MemVectors;
 const BACKEND: &str = "reference";
 
 /// Implements [`Store`](crate::store::Store) for a store of this process: there is nobody to ask and nothing to close. Its method
-/// `drop_below` drops what an owner stored before an epoch, and returns how many items that were.
+/// `drop_below` drops what an owner stored before an epoch, and returns how many items that were. Of what comes later of such an
+/// epoch the store then takes nothing, as [`erase`](crate::store::Store::erase) promises.
 macro_rules! in_process {
     ($store:ident) => {
         #[async_trait::async_trait]

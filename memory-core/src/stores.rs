@@ -209,7 +209,7 @@ impl Stores {
     pub async fn close(&self) -> Result<()> {
         let mut outcome = Ok(());
         for (_, store) in self.parts() {
-            let late = |_| Error::late(store.backend(), "close in time");
+            let late = |_| Error::timed_out(store.backend(), "close in time");
             outcome = outcome.and(timeout(CLOSING, store.close()).await.map_err(late).flatten());
         }
         if let Some(journal) = &self.journal {

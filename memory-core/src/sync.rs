@@ -32,3 +32,22 @@ impl<T> fmt::Debug for Lock<T> {
         f.write_str("..")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_lock_survives_a_panic_of_its_holder() {
+        let lock = Lock::new(1);
+        let holder = || {
+            let mut held = lock.lock();
+            *held += 1;
+            panic!("the holder of a lock");
+        };
+        assert!(thread::scope(|scope| scope.spawn(holder).join()).is_err());
+        assert_eq!(*lock.lock(), 2);
+    }
+}

@@ -21,9 +21,6 @@ const CLEAR: &str = "clear the owner's index";
 /// How many documents one pass deletes.
 const PAGE: u64 = 5_000;
 
-/// How many documents are read by id at once.
-const LOOK: usize = 1_000;
-
 /// How often documents are read that others change meanwhile.
 const ROUNDS: usize = 50;
 
@@ -66,21 +63,18 @@ pub(crate) async fn delete(index: &Index, scope: &Scope, what: &Deletion) -> Res
 /// deleted only as it was read. What somebody changed meanwhile is read again.
 async fn delete_items(index: &Index, scope: &Scope, mut bounds: Vec<(String, i64)>) -> Result<()> {
     for _ in 0..ROUNDS {
-        let mut old = Vec::new();
-        for part in bounds.chunks(LOOK) {
-            let ids: Vec<&str> = part.iter().map(|(id, _)| id.as_str()).collect();
-            let stored = index.look(scope.key(), &ids, "version", DELETE).await?;
-            let found = part.iter().zip(stored).filter_map(|(bound, stored)| Some((bound, stored?)));
-            old.extend(found.filter(|((_, through), stored)| stored.number <= *through).map(|(bound, stored)| {
-                let act = Act::DeleteIf { seq_no: stored.seq_no, primary_term: stored.primary_term };
-                (bound.clone(), Operation { id: bound.0.clone(), act })
-            }));
-        }
-        if old.is_empty() {
+        let ids: Vec<&str> = bounds.iter().map(|(id, _)| id.as_str()).collect();
+        let stored = index.look(scope.key(), &ids, "version", DELETE).await?;
+        let found = bounds.iter().zip(stored).filter_map(|(bound, stored)| Some((bound, stored?)));
+        let old = found.filter(|((_, through), stored)| stored.number <= *through).map(|(bound, stored)| {
+            let act = Act::DeleteIf { seq_no: stored.seq_no, primary_term: stored.primary_term };
+            (bound.clone(), Operation { id: bound.0.clone(), act })
+        });
+        let (tried, operations): (Vec<_>, Vec<_>) = old.unzip();
+        if operations.is_empty() {
             // What an earlier call has deleted may be findable yet.
             return index.refresh(DELETE).await;
         }
-        let (tried, operations): (Vec<_>, Vec<_>) = old.into_iter().unzip();
         let Done { outcomes, .. } = bulk(index, scope, Visibility::OnReturn, DELETE).run(&operations).await?;
         check_deleted(&outcomes, DELETE)?;
         let late = tried.into_iter().zip(outcomes).filter(|(_, outcome)| outcome.is_conflict());
@@ -140,15 +134,11 @@ async fn of_session(index: &Index, scope: &Scope, session: &SessionId, through: 
 pub(crate) async fn versions(index: &Index, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
     let doing = "read versions";
     let _call = index.elastic.enter().await?;
-    let mut versions = Vec::new();
-    for part in items.chunks(LOOK) {
-        let ids: Vec<String> = part.iter().map(|item| id_of(scope, item)).collect();
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let stored = index.look(scope.key(), &ids, "version", doing).await?;
-        let found = part.iter().zip(stored).filter_map(|(item, stored)| Some((item, stored?)));
-        versions.extend(found.map(|(item, stored)| (item.clone(), unpack(stored.number))));
-    }
-    Ok(versions)
+    let ids: Vec<String> = items.iter().map(|item| id_of(scope, item)).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let stored = index.look(scope.key(), &ids, "version", doing).await?;
+    let found = items.iter().zip(stored).filter_map(|(item, stored)| Some((item, stored?)));
+    Ok(found.map(|(item, stored)| (item.clone(), unpack(stored.number))).collect())
 }
 
 /// Notes below which epoch the owner is erased, then deletes until nothing older is left.

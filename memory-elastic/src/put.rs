@@ -8,7 +8,9 @@
 //! Erased epochs do not depend on deleted documents: a document of its own, which is never deleted, says below which
 //! epoch an owner was erased. It is read before the writes, and once more *behind* them in the same request and shard:
 //! an erasure that began in between is seen there, and one that begins later finds what was written. If nobody hears that
-//! answer, the put is repeated, and then clears away what it left of epochs that were erased meanwhile.
+//! answer, the put is repeated, and then clears away what it left of epochs that were erased meanwhile. What the server
+//! writes of the first put only after the repeated one has looked stays hidden until upkeep's walk finds it, or
+//! the owner is erased again.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -177,6 +179,7 @@ impl Putting<'_> {
     }
 
     /// Deletes what an earlier attempt of this put has stored of entries that are erased now, and could not take back.
+    /// What the server stores of that attempt after this look is left to upkeep's walk.
     async fn clear_away(&self, erased: &[Incoming], below: u64) -> Result<()> {
         let ids: BTreeSet<String> = erased.iter().map(|entry| id_of(self.scope, &entry.item)).collect();
         if ids.is_empty() {

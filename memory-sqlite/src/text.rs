@@ -161,10 +161,14 @@ impl TextStore for SqliteText {
     }
 
     async fn clear(&self, scope: &Scope) -> Result<()> {
-        self.let_go(scope);
-        let cleared = erase::clear(&self.file, scope, &self.name).await;
-        // A search meanwhile has read what was still there.
-        self.let_go(scope);
-        cleared
+        let (texts, scope) = (self.clone(), scope.clone());
+        let task = tokio::spawn(async move {
+            texts.let_go(&scope);
+            let cleared = erase::clear(&texts.file, &scope, &texts.name).await;
+            // A search meanwhile has read what was still there.
+            texts.let_go(&scope);
+            cleared
+        });
+        task.await.unwrap_or_else(|_| Err(lost("clear texts")))
     }
 }

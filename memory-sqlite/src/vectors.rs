@@ -150,11 +150,14 @@ impl VectorStore for SqliteVectors {
     }
 
     async fn clear(&self, scope: &Scope) -> Result<()> {
-        let key = (scope.clone(), Arc::clone(&self.name));
-        self.file.vectors().remove(&key);
-        let cleared = erase::clear(&self.file, scope, &self.name).await;
-        // A search meanwhile has read what was still there.
-        self.file.vectors().remove(&key);
-        cleared
+        let (file, key) = (self.file.clone(), (scope.clone(), Arc::clone(&self.name)));
+        let task = tokio::spawn(async move {
+            file.vectors().remove(&key);
+            let cleared = erase::clear(&file, &key.0, &key.1).await;
+            // A search meanwhile has read what was still there.
+            file.vectors().remove(&key);
+            cleared
+        });
+        task.await.unwrap_or_else(|_| Err(lost("clear vectors")))
     }
 }

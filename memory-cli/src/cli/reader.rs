@@ -1,6 +1,8 @@
 //! Whether a command goes on where nobody reads its output any more.
 
 use super::{Command, Facts, Queue, Records};
+#[cfg(feature = "server")]
+use super::{Mcp, McpAction, Token, TokenChange};
 
 impl Command {
     /// Returns whether it changes something, so that it goes on to its end however little of its output is read. The others only tell,
@@ -15,8 +17,37 @@ impl Command {
             Self::Facts(Facts { change }) => change.is_some(),
             Self::Queue(Queue { change }) => change.is_some(),
             #[cfg(feature = "server")]
-            Self::Token(_) => true,
+            Self::Mcp(Mcp { what, .. }) => matches!(what, Some(McpAction::Import { .. })),
+            // A new token that nobody reads is of no use.
+            #[cfg(feature = "server")]
+            Self::Token(Token { change }) => matches!(change, TokenChange::Revoke { .. }),
             _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use crate::cli::Cli;
+
+    #[test]
+    fn what_changes_something_outlasts_its_reader_but_for_a_new_token() {
+        let outlasts =
+            |line: &str| Cli::try_parse_from(line.split(' ')).map(|cli| cli.command.outlasts_its_reader()).unwrap();
+        for line in ["memory import x", "memory chat", "memory facts on", "memory queue retry"] {
+            assert!(outlasts(line), "{line}");
+        }
+        for line in ["memory search x", "memory records", "memory facts", "memory queue"] {
+            assert!(!outlasts(line), "{line}");
+        }
+        #[cfg(feature = "server")]
+        {
+            assert!(outlasts("memory mcp import x") && outlasts("memory token revoke x"));
+            for line in ["memory mcp config cursor", "memory token new", "memory token list", "memory serve"] {
+                assert!(!outlasts(line), "{line}");
+            }
         }
     }
 }

@@ -42,9 +42,7 @@ pub(crate) async fn run(call: &Call, args: &crate::cli::Backup, output: &mut Out
     };
     let bytes = place.keep()?;
     if call.journal().is_some_and(|journal| journal.exists()) {
-        say(
-            "note: what waits in the journal reaches the database later, and is not in the backup: `memory queue` tells",
-        );
+        say("note: what may wait in the journal reaches the database later, and is not in the backup");
     }
     let file = args.file.display();
     if output.is_json() {

@@ -72,6 +72,10 @@ impl Call {
     /// Returns the database.
     pub(super) fn database(&self) -> Result<Database, Failure> {
         Ok(match &self.global.db {
+            // Not the file in the data folder: what is meant for a server would be written to it.
+            Some(place) if place.0.trim().is_empty() && !self.named.database => {
+                Err(Failure::Usage("MEMORY_URL is set to nothing: name a database, or unset it".to_owned()))
+            }
             Some(place) => Database::at(&place.0),
             None => Database::in_data_folder("memory.sqlite"),
         }?

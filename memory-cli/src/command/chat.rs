@@ -141,11 +141,13 @@ impl Conversation<'_> {
         }
     }
 
-    /// Stores a message. One of a person is answered, or the context is shown that a model would be sent.
+    /// Stores a message. One of a person is answered, or the context is shown that a model would be sent, as long as somebody reads that.
     async fn take(&mut self, message: Message) -> Result<(), Failure> {
         let (role, text) = (message.role, message.text());
         self.store(message).await?;
         match role {
+            // Nobody would see it.
+            _ if self.output.is_closed() => Ok(()),
             Role::User if self.model.is_some() => self.answer(text).await,
             Role::User => self.context(&text).await,
             _ => Ok(()),

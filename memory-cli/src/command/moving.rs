@@ -30,7 +30,7 @@ pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result
             or take one along by `memory export` and `memory import`";
         return Err(Failure::Usage(what.to_owned()));
     }
-    from.must_be_there()?;
+    from.must_be_there().map_err(|failure| of_option("--from", failure))?;
     let one = if args.all_owners { None } else { Some(call.owner()?) };
     let source = from.connect().await?;
     let owners = match one {
@@ -66,11 +66,16 @@ pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result
 
 /// Returns the database that an option names.
 fn place(call: &Call, option: &str, url: &DatabaseUrl) -> Result<Database, Failure> {
-    let named = Database::at(&url.0).map_err(|failure| match failure {
+    let named = Database::at(&url.0).map_err(|failure| of_option(option, failure))?;
+    Ok(named.by(&call.settings))
+}
+
+/// Names the option whose value is wrong.
+fn of_option(option: &str, failure: Failure) -> Failure {
+    match failure {
         Failure::Usage(what) => Failure::Usage(format!("{option}: {what}")),
         other => other,
-    });
-    Ok(named?.by(&call.settings))
+    }
 }
 
 fn output_owner(output: &mut Output, progress: &Progress, owner: &Scope, moved: &Moved) -> Result<(), Failure> {

@@ -1,5 +1,6 @@
 //! `memory queue`: what waits in the journal before conversations, and what was refused.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use memory::{MessageId, Refused, Scoped};
@@ -24,15 +25,13 @@ pub(crate) async fn run(call: &Call, args: &Queue, output: &mut Output) -> Resul
         Some(QueueChange::Retry { ids }) => {
             let (memory, scoped) = call.open().await?;
             let unknown = unknown(&scoped, ids).await?;
+            let outcome = outcome(unknown.len() < ids.len(), &unknown)?;
             let ids = if ids.is_empty() {
                 refused(&scoped).await?.iter().map(|one| one.message.id).collect()
             } else {
                 ids.clone()
             };
             let sent = scoped.retry(&ids).await?;
-            // What an earlier call left half way is sent too, though it is not among those refused any more.
-            let is_all = sent >= ids.len();
-            let outcome = if is_all { Outcome::Done } else { outcome(unknown.len() < ids.len(), &unknown)? };
             memory.flush(PATIENCE).await;
             let left = refused(&scoped).await?.iter().filter(|one| ids.contains(&one.message.id)).count();
             tell(
@@ -44,9 +43,14 @@ pub(crate) async fn run(call: &Call, args: &Queue, output: &mut Output) -> Resul
         }
         Some(QueueChange::Discard { ids }) => {
             let (_memory, scoped) = call.open().await?;
-            let unknown = unknown(&scoped, ids).await?;
-            let gone = scoped.discard(ids).await?;
-            let outcome = outcome(unknown.len() < ids.len(), &unknown)?;
+            let (mut gone, mut unknown) = (0, Vec::new());
+            for id in ids.iter().copied().collect::<BTreeSet<_>>() {
+                match scoped.discard(&[id]).await? {
+                    0 => unknown.push(id),
+                    count => gone += count,
+                }
+            }
+            let outcome = outcome(gone > 0, &unknown)?;
             tell(output, &json!({ "discarded": gone }), &[format!("{gone} {} discarded", plural(gone, "message"))])?;
             Ok(outcome)
         }
@@ -59,11 +63,13 @@ async fn refused(scoped: &Scoped) -> Result<Vec<Refused>, Failure> {
     Ok(scoped.refused(usize::MAX).await?)
 }
 
-/// Returns those of these messages that were not refused.
+/// Returns those of these messages that were not refused. One that waits or is stored counts as refused: an earlier call that was cut off
+/// has sent it again.
 async fn unknown(scoped: &Scoped, ids: &[MessageId]) -> Result<Vec<MessageId>, Failure> {
-    let refused = refused(scoped).await?;
-    let is_known = |id: &MessageId| refused.iter().any(|one| one.message.id == *id);
-    Ok(ids.iter().copied().filter(|id| !is_known(id)).collect())
+    // First: what waits now may be refused a moment later.
+    let mut known: Vec<MessageId> = scoped.messages(ids).await?.iter().map(|row| row.id).collect();
+    known.extend(refused(scoped).await?.iter().map(|one| one.message.id));
+    Ok(ids.iter().copied().filter(|id| !known.contains(id)).collect())
 }
 
 /// Returns how a command ends that was to change messages of which these were not refused, and says so.

@@ -1,5 +1,7 @@
 //! `memory token`: who may call a server.
 
+use std::io;
+
 use memory::store::time::{Clock as _, SystemClock};
 use memory_server::{Grant, Rights, Token, TokenFile};
 use serde_json::{Value, json};
@@ -50,8 +52,18 @@ fn fresh(
         grant = grant.expiring(now.checked_add(expires)?);
     }
     file.add(grant.clone()).map_err(|error| unusable(file, &error))?;
+    if let Err(failure) = show(&token, &grant, output) {
+        // Nobody knows it, so nobody would revoke it.
+        file.remove(grant.id()).map_err(|error| unusable(file, &error))?;
+        return Err(failure);
+    }
+    Ok(Outcome::Done)
+}
+
+/// Shows a token this once. Fails also if nobody reads it.
+fn show(token: &Token, grant: &Grant, output: &mut Output) -> Result<(), Failure> {
     if output.is_json() {
-        let mut value = as_json(&grant);
+        let mut value = as_json(grant);
         if let Value::Object(members) = &mut value {
             members.insert("token".to_owned(), json!(token.reveal()));
         }
@@ -59,9 +71,15 @@ fn fresh(
     } else {
         // Broken at the width of a terminal, it would be copied with a line break.
         output.whole(&token.reveal())?;
-        say(&format!("shown this once; {}", of(&grant)));
     }
-    Ok(Outcome::Done)
+    output.flush()?;
+    if output.is_closed() {
+        return Err(Failure::Output(io::Error::other("nobody reads it, so no token was made")));
+    }
+    if !output.is_json() {
+        say(&format!("shown this once; {}", of(grant)));
+    }
+    Ok(())
 }
 
 fn list(file: &TokenFile, output: &mut Output) -> Result<Outcome, Failure> {

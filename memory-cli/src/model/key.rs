@@ -36,7 +36,9 @@ fn key_from(
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<String>, Failure> {
     if let Some(name) = named {
-        return variable(name).map(Some).ok_or_else(|| Failure::Usage(format!("there is no key in {}", shown(name))));
+        // Without the name: somebody may have given the key itself.
+        let missing = || Failure::Usage("there is no key in the variable that --key-env names".to_owned());
+        return variable(name).map(Some).ok_or_else(missing);
     }
     let (own, hosts) = own(provider);
     let is_own = hosts.iter().any(|end| host == *end || (end.starts_with('.') && host.ends_with(end)));
@@ -45,12 +47,6 @@ fn key_from(
         return variable(own).map(Some).ok_or_else(missing);
     }
     Ok(variable(KEY))
-}
-
-/// Returns the name of a variable as it may be shown: somebody may have given the key itself.
-fn shown(name: &str) -> &str {
-    let is_name = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
-    if is_name { name } else { "the variable that --key-env names" }
 }
 
 /// Returns whether models on other machines may be asked by http.
@@ -94,8 +90,9 @@ mod tests {
         let none = |provider, host, named| key_from(provider, host, named, |_| None);
         assert_eq!(none(Provider::Ollama, "127.0.0.1", None).unwrap(), None);
         assert!(none(Provider::Openai, "api.openai.com", None).unwrap_err().line().contains("OPENAI_API_KEY"));
-        assert!(none(Provider::Openai, "127.0.0.1", Some("MINE")).unwrap_err().line().contains("MINE"));
-        let given = none(Provider::Openai, "127.0.0.1", Some("sk-canary")).unwrap_err().line();
-        assert!(given.contains("--key-env") && !given.contains("canary"), "{given}");
+        for given in ["MINE", "AKIA2CANARY7", "sk-canary"] {
+            let told = none(Provider::Openai, "127.0.0.1", Some(given)).unwrap_err().line();
+            assert!(told.contains("--key-env") && !told.contains(given), "{told}");
+        }
     }
 }

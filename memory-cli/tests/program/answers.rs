@@ -127,7 +127,8 @@ fn what_is_missing_is_told_before_anything_is_stored() {
     assert!(refused(&["--provider", "azure", "--model", "m"]).contains("--base-url"));
     assert!(refused(&["--base-url", "http://models.example.org/v1", "--model", "m"]).contains("MEMORY_IN_CLEAR"));
     assert!(refused(&["--summaries"]).contains("--provider"));
-    assert!(refused(&["--base-url", "http://127.0.0.1:1", "--model", "m", "--key-env", "NONE"]).contains("NONE"));
+    let keyless = refused(&["--base-url", "http://127.0.0.1:1", "--model", "m", "--key-env", "CANARY"]);
+    assert!(keyless.contains("--key-env") && !keyless.contains("CANARY"), "{keyless}");
     assert!(!bed.database().exists());
 }
 
@@ -158,6 +159,22 @@ fn a_model_that_fails_costs_its_answer_alone() {
     assert!(!said.stderr.contains("canary"), "{}", said.stderr);
     let expected =
         [pair("user", "Hello 1"), pair("user", "Hello 2"), pair("user", "Hello 3"), pair("assistant", "One two three")];
+    assert_eq!(talk(&bed), expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_model_is_asked_no_more_where_nobody_reads_its_answers() {
+    let models = Models::start(says(&["Yes."]));
+    let bed = Bed::new();
+    let mut command = bed.command();
+    command.args(["chat", "--model", "m", "--base-url", &models.url()]).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(b"one\ntwo\nthree\n").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(models.server.requests(), 1, "its first answer tells that nobody reads it");
+    let expected = [pair("user", "one"), pair("assistant", "Yes."), pair("user", "two"), pair("user", "three")];
     assert_eq!(talk(&bed), expected);
 }
 

@@ -137,7 +137,7 @@ fn a_backup_leaves_the_journal_to_whoever_has_it_and_says_so() {
     assert!(!journal.exists());
     bed.file("journal.sqlite", "somebody's");
     let left = backup("left.jsonl");
-    assert!(left.code == 0 && left.stderr.contains("waits in the journal"), "{}", left.stderr);
+    assert!(left.code == 0 && left.stderr.contains("what may wait in the journal"), "{}", left.stderr);
     assert_eq!(std::fs::read_to_string(&journal).unwrap(), "somebody's");
 }
 

@@ -38,14 +38,37 @@ fn options_stand_before_or_after_the_command_or_in_the_environment() {
 fn a_variable_that_is_set_to_nothing_says_nothing() {
     let bed = Bed::new();
     let mut command = bed.bare();
-    let variables =
-        ["MEMORY_URL", "MEMORY_CONFIG", "MEMORY_EMBEDDER", "MEMORY_TOKENS", "MEMORY_LISTEN", "MEMORY_BEHIND_PROXY"];
-    command.envs(variables.map(|name| (name, ""))).args(["--tenant", "acme", "--subject", "ada", "--json", "stats"]);
+    command.env("MEMORY_CONFIG", "").env("MEMORY_EMBEDDER", "");
+    command.args(["--tenant", "acme", "--subject", "ada", "--json", "stats"]);
     let stats = answer(&mut command, b"");
     assert_eq!(stats.code, 0, "{}", stats.stderr);
     assert!(stats.json()["file"].as_str().unwrap().ends_with("memory.sqlite"));
     let nobody = answer(bed.bare().env("MEMORY_TENANT", " ").env("MEMORY_SUBJECT", "ada").arg("sessions"), b"");
     assert!(nobody.refused(2).contains("say whose memory this is"));
+    #[cfg(feature = "server")]
+    {
+        let tokens = answer(bed.bare().env("MEMORY_TOKENS", "").args(["--json", "token", "list"]), b"");
+        assert_eq!(tokens.json()["tokens"], json!([]));
+        let mut serve = bed.bare();
+        serve.env("MEMORY_LISTEN", "").env("MEMORY_BEHIND_PROXY", "");
+        serve.args(["serve", "--tokens", &bed.file("tokens", "[]")]);
+        assert!(answer(&mut serve, b"").refused(2).contains("the file of tokens"), "it has no other fault");
+    }
+}
+
+#[test]
+fn a_database_whose_variable_is_set_to_nothing_is_not_taken_for_the_one_in_the_data_folder() {
+    let bed = Bed::new();
+    let told = |url: &str, args: &[&str]| {
+        let mut command = bed.bare();
+        command.env("MEMORY_URL", url).args(["--tenant", "acme", "--subject", "ada"]).args(args);
+        answer(&mut command, b"")
+    };
+    for url in ["", " "] {
+        assert!(told(url, &["remember", "likes tea"]).refused(2).contains("MEMORY_URL is set to nothing"));
+    }
+    assert!(!bed.path("memory").exists());
+    assert_eq!(told("", &["--db", "here.sqlite", "remember", "likes tea"]).code, 0);
 }
 
 #[test]

@@ -270,21 +270,15 @@ fn a_reader_who_goes_away_is_no_error() {
 #[cfg(unix)]
 #[test]
 fn what_was_not_done_is_told_also_where_nobody_reads_the_output() {
-    use std::process::{Output, Stdio};
-
     let bed = Bed::new();
-    let unread = |args: &[&str]| {
-        let mut command = bed.command();
-        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        drop(child.stdout.take());
-        let Output { status, stderr, .. } = child.wait_with_output().unwrap();
-        (status.code(), String::from_utf8(stderr).unwrap())
-    };
+    let unread = |args: &[&str]| crate::support::unread(bed.command().args(args));
     let half = bed.file("half.jsonl", "{\"role\":\"user\",\"content\":\"kept\"}\n{\"role\":\n");
     assert_eq!(unread(&["import", &half]).0, Some(3));
     let nothing = bed.file("nothing.jsonl", "{}\n");
     let (code, told) = unread(&["import", &nothing]);
     assert!(code == Some(2) && told.contains("error: nothing could be imported: line 1"), "{told}");
+    let broken = bed.file("broken.yaml", "memory:\n  buffer:\n    max_sise: 8\n");
+    let (code, told) = unread(&["config", "check", &broken]);
+    assert!(code == Some(2) && told.ends_with("broken.yaml has 1 mistake\n"), "{told}");
     assert_eq!(unread(&["sessions"]), (Some(0), String::new()));
 }

@@ -253,7 +253,10 @@ fn a_wrong_move_is_refused_before_anything_is_made() {
     let bed = Bed::new();
     let target = bed.path("target.sqlite");
     let table: [(&[&str], &str); 7] = [
-        (&["--from", "missing.sqlite", "--to", "target.sqlite", "--all-owners"], "there is no database missing.sqlite"),
+        (
+            &["--from", "missing.sqlite", "--to", "target.sqlite", "--all-owners"],
+            "--from: there is no database missing.sqlite",
+        ),
         (&["--from", "a.sqlite", "--to", "sqlite:a.sqlite", "--all-owners"], "the same database"),
         (&["--from", "qdrant://h", "--to", "target.sqlite", "--all-owners"], "holds indexes, not conversations"),
         (&["--from", "mysql://h", "--to", "target.sqlite", "--all-owners"], "--from: no kind of database"),

@@ -57,12 +57,12 @@ fn what_is_whole_of_a_damaged_journal_is_saved() {
     assert_eq!(run(&bed, &["sessions"]).code, 0);
 }
 
+/// The id of the message that is refused, and of one that is stored.
+const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
 /// Leaves a message in the journal: the one database that it is meant for has another of its id.
 fn refused(bed: &Bed) {
-    let line = |text: &str| {
-        let id = "01890a5d-ac96-774b-bcce-b302099a8057";
-        format!("{}\n", json!({ "session": "talk", "id": id, "role": "user", "content": text }))
-    };
+    let line = |text: &str| format!("{}\n", json!({ "session": "talk", "id": ID, "role": "user", "content": text }));
     let (first, second) = (bed.file("one.jsonl", line("the first")), bed.file("two.jsonl", line("another")));
     assert_eq!(run(bed, &["import", &first]).code, 0);
     // Whether it can be stored is known only when it is sent, at the end of the command.
@@ -94,10 +94,31 @@ fn a_message_that_was_not_refused_is_told_where_it_is_to_be_sent_again_or_discar
         assert_eq!((told.code, told.stdout.as_str()), (2, ""), "{}", told.stderr);
         assert!(told.stderr.contains(&format!("error: no message {unknown} was refused\n")), "{}", told.stderr);
     }
-    let listed = run(&bed, &["--json", "queue"]).json();
-    let partly = run(&bed, &["queue", "discard", listed["refused"][0]["id"].as_str().unwrap(), unknown]);
+    let partly = run(&bed, &["queue", "retry", ID, unknown]);
+    assert_eq!(partly.code, 3);
+    assert!(partly.stderr.contains("warning: no message 0196b7a5-"), "{}", partly.stderr);
+    let partly = run(&bed, &["queue", "discard", ID, unknown, ID]);
     assert_eq!((partly.code, partly.stdout.as_str()), (3, "1 message discarded\n"), "{}", partly.stderr);
     assert!(partly.stderr.contains("warning: no message 0196b7a5-"), "{}", partly.stderr);
+}
+
+#[test]
+fn a_refused_message_is_discarded_also_if_its_conversation_was_forgotten_since() {
+    let bed = Bed::new();
+    refused(&bed);
+    bed.json(&["forget", "--session", "talk"]);
+    let told = run(&bed, &["queue", "discard", ID]);
+    assert_eq!((told.code, told.stdout.as_str()), (0, "1 message discarded\n"), "{}", told.stderr);
+}
+
+#[test]
+fn a_message_that_a_retry_sent_before_it_was_cut_off_may_be_sent_again() {
+    let bed = Bed::new();
+    refused(&bed);
+    // It is stored then, and refused no more.
+    assert_eq!(run(&bed, &["queue", "discard", ID]).code, 0);
+    let again = run(&bed, &["--json", "queue", "retry", ID]);
+    assert_eq!((again.code, again.json()), (0, json!({ "queued": 0, "refused": 0 })), "{}", again.stderr);
 }
 
 #[test]

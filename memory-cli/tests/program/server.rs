@@ -5,7 +5,7 @@ use std::time::Duration;
 use memory::store::time::Stopwatch;
 
 use crate::running::Running;
-use crate::support::Bed;
+use crate::support::{Bed, unread};
 
 #[test]
 fn a_token_opens_its_owner_until_it_is_revoked_and_the_end_leaves_one_file() {
@@ -136,6 +136,16 @@ fn a_token_stands_on_one_line_however_narrow_the_terminal_is() {
     command.env("COLUMNS", "80").args(["token", "new"]);
     let shown = crate::support::answer(&mut command, b"").stdout;
     assert_eq!((shown.lines().count(), shown.trim_end().len()), (1, 85), "{shown}");
+}
+
+#[test]
+fn a_token_that_nobody_reads_is_not_made() {
+    let bed = Bed::new();
+    for args in [&["token", "new"][..], &["--json", "token", "new"]] {
+        let (code, told) = unread(bed.command().args(args));
+        assert!(code == Some(1) && told.contains("nobody reads it, so no token was made"), "{told}");
+    }
+    assert_eq!(bed.json(&["token", "list"])["tokens"], serde_json::json!([]));
 }
 
 #[test]

@@ -121,6 +121,15 @@ pub(crate) fn answer(command: &mut Command, stdin: &[u8]) -> Answer {
     Answer { code: status.code().unwrap_or(-1), stdout: text(stdout), stderr: text(stderr) }
 }
 
+/// Runs a command whose output nobody reads, and returns its code and what it said on stderr.
+#[cfg(unix)]
+pub(crate) fn unread(command: &mut Command) -> (Option<i32>, String) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let Output { status, stderr, .. } = command.stdin(Stdio::null()).stdout(writer).output().unwrap();
+    (status.code(), String::from_utf8(stderr).unwrap())
+}
+
 /// A line of chat JSON with a time.
 pub(crate) fn said(session: &str, minute: usize, role: &str, content: &str) -> String {
     let at = format!("2025-03-{:02}T{:02}:{:02}:00Z", 1 + minute / 1_440, minute / 60 % 24, minute % 60);

@@ -114,13 +114,13 @@ pub(super) fn is_of_other_script(word: &str) -> bool {
     word.chars().next().is_some_and(|c| c.is_alphabetic() && !is_latin(c))
 }
 
-/// Phrases of questions in scripts without spaces, whose pairs would be searched for. Longer ones first.
+/// Phrases of questions in scripts without spaces, whose pairs would be searched for, separated by blanks. Longer ones first.
 const PHRASES: &str = "什么时候 怎么样 星期几 什么 哪里 哪儿 哪个 哪辆 哪 谁 多少 怎么 为什么 请问 吗 呢 何時 いつ \
     どこ だれ 誰 どれ どの なぜ どう どんな 何の 何 ですか ますか 教えてください 教えて ください すみません \
     ありますか のか ช่วยบอกหน่อยได้ไหมว่า ช่วยบอก ได้ไหม หน่อย วันไหน ที่ไหน ไหน อะไร ใคร เมื่อไหร่ เมื่อไร ทำไม อย่างไร เท่าไหร่ \
     เท่าไร 언제 어디 누구 무엇 뭐 왜 어떻게 얼마";
 
-/// Phrases of small talk in scripts without spaces. Longer ones first.
+/// Phrases of small talk in scripts without spaces, separated by blanks. Longer ones first.
 const SMALL_TALK: &str = "こんにちは ありがとうございます ありがとう おはようございます おはよう こんばんは \
     お願いします 分かりました わかりました なるほど すごい 了解です 了解 続けて はい いいえ またね おやすみ \
     どう思いますか 早上好 晚上好 你好 谢谢 好的 是的 再见 晚安 继续 明白了 不客气 没问题 你觉得 好 สวัสดี ขอบคุณ ครับ \

@@ -235,7 +235,7 @@ impl Guard {
     /// Returns how long to wait before the next attempt; none if there is no time or the retry budget is spent.
     fn wait(&self, retry: u32, error: &Error, until: Instant) -> Option<Duration> {
         let mut state = self.state.lock();
-        let wait = budget::backoff(retry, state.dice.roll()).max(error.wait());
+        let wait = budget::backoff(retry, state.dice.roll()).max(error.retry_after());
         let in_time = Instant::now().checked_add(wait).is_some_and(|at| at < until);
         (in_time && state.budget.withdraw()).then_some(wait)
     }

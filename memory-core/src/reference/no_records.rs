@@ -16,7 +16,7 @@ impl NoRecords {
         Self { chat }
     }
 
-    /// Takes what is nothing, and no records.
+    /// Returns nothing, if that is the answer; else the refusal to hold records.
     fn take<T: Default>(&self, is_nothing: bool) -> Result<T> {
         let refusal = || Error::Unsupported { backend: self.backend(), what: "hold records".to_owned() };
         is_nothing.then(T::default).ok_or_else(refusal)
@@ -42,7 +42,7 @@ impl Store for NoRecords {
     }
 }
 
-/// Answers that there is nothing, where no other answer is said.
+/// Answers that there is nothing, where no other answer is said. A method that is not named is refused: it may store something.
 macro_rules! nothing {
     ({} $($trait:ident {} calls {
         $($kind:ident $doing:literal $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
@@ -50,32 +50,37 @@ macro_rules! nothing {
         #[async_trait]
         impl $trait for NoRecords {
             $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
-                nothing!(@ self $method $($argument)*)
+                nothing!(@ $trait self $method $($argument)*)
             })*
         }
     )+};
-    (@ $self:ident put $scope:ident $batch:ident) => {{
+    (@ RecordStore $self:ident put $scope:ident $batch:ident) => {{
         let _ = $scope;
         $self.take($batch.puts.is_empty())
     }};
-    (@ $self:ident restore $scope:ident $seen:ident $rows:ident) => {{
+    (@ RecordStore $self:ident restore $scope:ident $seen:ident $rows:ident) => {{
         let _ = ($scope, $seen);
         $self.take($rows.is_empty())
     }};
-    (@ $self:ident enlist $($argument:ident)*) => {{
+    (@ Upkeep $self:ident enlist $($argument:ident)*) => {{
         let _ = ($($argument),*);
         Ok(true)
     }};
-    (@ $self:ident bury $scope:ident $seen:ident) => {{
+    (@ Upkeep $self:ident bury $scope:ident $seen:ident) => {{
         let _ = $seen;
         $self.epoch($scope).await
     }};
-    (@ $self:ident epoch $scope:ident) => {
+    (@ Upkeep $self:ident epoch $scope:ident) => {
         $self.chat.upkeep().epoch($scope).await
     };
-    (@ $self:ident $method:ident $($argument:ident)*) => {{
+    (@ $trait:ident $self:ident $method:ident $($argument:ident)*) => {{
         $(let _ = $argument;)*
-        Ok(Default::default())
+        $self.take(matches!(
+            (stringify!($trait), stringify!($method)),
+            ("RecordStore", "get" | "scan" | "newest" | "touch" | "fence" | "advance" | "delete")
+                | ("Upkeep", "doubt" | "indexes" | "retire" | "revive" | "pending" | "settle")
+                | ("Upkeep", "backlog" | "backlog_of" | "sweep" | "owners")
+        ))
     }};
 }
 

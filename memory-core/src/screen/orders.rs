@@ -32,6 +32,7 @@ type Rule = (Order, Vec<Vec<&'static str>>);
 /// How many words may stand between two words of a rule.
 const BETWEEN: usize = 4;
 
+// Lists of words, separated by blanks, as those in `RULES` are.
 const DROP: &str = "ignore ignoring disregard forget override bypass discard ignoriere vergiss missachte ignora olvida \
     ignorez oublie oubliez ignorar dimentica игнорируй забудь";
 const RULES_OF: &str = "instruction instructions prompt prompts rules guidelines directives constraints restrictions \
@@ -78,7 +79,7 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     split.collect()
 });
 
-/// Marks of the templates that chats are written in, and of those that look like them.
+/// Marks of the templates that chats are written in, and of those that look like them, separated by a comma and a blank.
 const MARKS: &str = "<|, |>, [inst], [/inst], <<sys>>, <system>, </system>, <system-, ### system, ### instruction, \
     <instructions>, begin system, end of context, <admin>, [system], {{system";
 /// Who speaks, at the beginning of a line.

@@ -23,7 +23,7 @@ pub enum Secret {
     Card,
 }
 
-/// How the keys and tokens of services begin.
+/// How the keys and tokens of services begin. They are written separated by blanks.
 static TOKENS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     const WORDS: &str = "sk- sk_live_ sk_test_ rk_live_ pk_live_ whsec_ ghp_ gho_ ghs_ ghu_ ghr_ github_pat_ glpat- \
         xoxa- xoxb- xoxp- xoxr- xoxs- xapp- AKIA ASIA AIza ya29. hf_ npm_ pypi- dop_v1_ eyJ gsk_ pplx- SG. shpat_ \
@@ -34,7 +34,7 @@ static TOKENS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 const GROUPS: usize = 10;
 /// How many letters a key has at least behind its beginning.
 const TOKEN_LETTERS: usize = 12;
-/// The words that name a secret.
+/// The words that name a secret. They are written separated by blanks.
 static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     const WORDS: &str = "password passwort passwd passphrase passcode pwd secret token api_key apikey api-key \
         access_key secret_key private_key kennwort contraseña senha parola пароль mdp";
@@ -255,6 +255,11 @@ mod tests {
 
     fn cut(text: &str) -> (String, Vec<Secret>) {
         without_secrets(text)
+    }
+
+    #[test]
+    fn the_lists_are_split_into_their_words() {
+        assert_eq!((TOKENS.len(), NAMES.len()), (40, 20));
     }
 
     #[test]

@@ -169,7 +169,7 @@ pub trait TextStore: Store {
 
     /// Puts entries, each in place of an older version of its item. An entry older than the stored one changes nothing.
     ///
-    /// Returns the entries that were refused. A put from before the owner's erasure changes nothing.
+    /// Returns the entries that were refused. A put from before the owner's erasure stores nothing.
     async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>>;
 
     /// Makes everything that was put before findable.

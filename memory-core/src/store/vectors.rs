@@ -74,7 +74,7 @@ pub trait VectorStore: Store {
     /// Puts entries, each in place of an older version of its item. An entry older than the stored one changes nothing.
     ///
     /// Returns the entries that were refused (wrong dimension, not finite, zero, no pieces); the others are stored.
-    /// A put from before the owner's erasure changes nothing.
+    /// A put from before the owner's erasure stores nothing.
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Result<Vec<Rejected>>;
 
     /// Makes everything that was put before findable.

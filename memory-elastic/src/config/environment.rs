@@ -20,7 +20,7 @@ impl Configured {
     ///
     /// The host is a name or an address, or begins with `http://` or `https://`. Without that it is asked by `https`,
     /// unless it is this machine. A port in it counts unless `ELASTIC_PORT` is set, and a user and a password in it count
-    /// unless `ELASTIC_USER` is.
+    /// unless `ELASTIC_USER` is; `ELASTIC_PASSWORD` without `ELASTIC_USER` is the password of the user in it.
     ///
     /// # Errors
     /// `Invalid` for values that are none.
@@ -37,8 +37,11 @@ impl Configured {
         let value = |name: &str| value(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         let Some(host) = value("ELASTIC_HOST") else { return Ok(Self::Disabled) };
         let mut config = server(&host, value("ELASTIC_PORT").as_deref())?;
+        let password = value("ELASTIC_PASSWORD");
         if let Some(user) = value("ELASTIC_USER") {
-            config = config.with_user(user, value("ELASTIC_PASSWORD").unwrap_or_default());
+            config = config.with_user(user, password.unwrap_or_default());
+        } else if let (Some((_, in_host)), Some(password)) = (&mut config.user, password) {
+            *in_host = password.into();
         }
         if let Some(index) = value("ELASTIC_INDEX") {
             config = config.with_prefix(&index)?;

@@ -78,6 +78,8 @@ fn a_user_in_the_host_counts_unless_another_is_set() {
     assert_eq!(of(&[host]), ("ada".to_owned(), "p@ss".to_owned()));
     let other = [host, ("ELASTIC_USER", "bob"), ("ELASTIC_PASSWORD", "canary")];
     assert_eq!(of(&other), ("bob".to_owned(), "canary".to_owned()));
+    assert_eq!(of(&[host, ("ELASTIC_PASSWORD", "canary")]), ("ada".to_owned(), "canary".to_owned()));
+    assert!(enabled(&[("ELASTIC_HOST", "localhost"), ("ELASTIC_PASSWORD", "canary")]).user.is_none());
 }
 
 #[test]

@@ -21,6 +21,9 @@ const SEARCH_PATH: &str = "hits.total.value,hits.hits._id,hits.hits._score,hits.
     hits.hits._primary_term,hits.hits._source,hits.hits.fields,hits.hits.sort,\
     hits.hits.inner_hits.*.hits.hits._nested.offset,aggregations";
 
+/// How many documents are read by id at once.
+const LOOK: usize = 1_000;
+
 impl Index {
     /// Searches what is stored under `routing`. An answer without some shard is an error, never a part.
     pub(crate) async fn search(&self, routing: &str, body: Value, doing: &'static str) -> Result<Value> {
@@ -37,15 +40,21 @@ impl Index {
         field: &str,
         doing: &'static str,
     ) -> Result<Vec<Option<Stored>>> {
-        let wanted: Vec<Value> =
-            ids.iter().map(|id| json!({ "_id": id, "routing": routing, "_source": [field] })).collect();
-        let (body, patience) = (Body::Json(json!({ "docs": wanted })), self.elastic.config().patience);
-        let answer = self.elastic.post(&self.path("_mget"), &[], body, patience).await.doing(doing)?;
-        let documents = answer.get("docs").and_then(Value::as_array).ok_or_else(|| garbled(doing))?;
-        if documents.len() != ids.len() {
-            return Err(garbled(doing));
+        let mut found = Vec::with_capacity(ids.len());
+        for part in ids.chunks(LOOK) {
+            let wanted: Vec<Value> =
+                part.iter().map(|id| json!({ "_id": id, "routing": routing, "_source": [field] })).collect();
+            let (body, patience) = (Body::Json(json!({ "docs": wanted })), self.elastic.config().patience);
+            let answer = self.elastic.post(&self.path("_mget"), &[], body, patience).await.doing(doing)?;
+            let documents = answer.get("docs").and_then(Value::as_array).ok_or_else(|| garbled(doing))?;
+            if documents.len() != part.len() {
+                return Err(garbled(doing));
+            }
+            for document in documents {
+                found.push(stored(document, field, doing)?);
+            }
         }
-        documents.iter().map(|document| stored(document, field, doing)).collect()
+        Ok(found)
     }
 }
 

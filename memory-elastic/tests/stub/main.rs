@@ -8,7 +8,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use memory_core::store::text::{Rejected, Term, TextEntry, TextStore as _, Visibility};
+    use memory_core::store::text::{Rejected, Term, TextEntry, TextQuery, TextStore as _, Visibility};
     use memory_core::store::vectors::{VectorEntry, VectorQuery, VectorStore as _};
     use memory_core::store::{Durability, Store as _};
     use memory_core::vector::EmbeddingSpace;
@@ -18,6 +18,7 @@ mod tests {
     use memory_elastic::{Elastic, ElasticConfig, ElasticText, ElasticVectors};
     use memory_testkit::doubles::ManualClock;
     use memory_testkit::generate::Random;
+    use serde_json::Value;
     use uuid::Uuid;
 
     use crate::server::{self, Fault, Stub};
@@ -47,6 +48,11 @@ mod tests {
             near: Vec::new(),
             fields,
         }
+    }
+
+    fn of_epoch(number: u64, epoch: u64) -> TextEntry {
+        let entry = entry(number, 1, false);
+        TextEntry { version: Version { epoch: Epoch(epoch), revision: 1 }, ..entry }
     }
 
     /// Puts until the call succeeds, as upkeep does: every write may be repeated.
@@ -174,16 +180,10 @@ mod tests {
         let space = EmbeddingSpace { model, dimension: 2, normalised: true, recipe };
         let vectors = ElasticVectors::open(&connect(&stub).await, space.clone()).await.unwrap();
         let scope = Scope::new("stub", "late").unwrap();
-        let of_epoch = |number, epoch| {
-            let TextEntry { item, fields, .. } = entry(number, 1, false);
-            VectorEntry {
-                item,
-                version: Version { epoch: Epoch(epoch), revision: 1 },
-                pieces: vec![vec![1.0, 0.0]],
-                fields,
-            }
-        };
-        let (old, new) = (of_epoch(1, 0), of_epoch(2, 1));
+        let [old, new] = [of_epoch(1, 0), of_epoch(2, 1)].map(|entry| {
+            let TextEntry { item, version, fields, .. } = entry;
+            VectorEntry { item, version, pieces: vec![vec![1.0, 0.0]], fields }
+        });
         let (vector, filter) = (vec![1.0, 0.0], Filter::All);
         let query = VectorQuery { space, vector, filter, limit: 10, floor: None, with_vectors: false };
         let found = async || {
@@ -196,16 +196,30 @@ mod tests {
         assert_eq!(found().await, [new.item]);
     }
 
+    /// A search by words asks again where more items match than its first request has found.
+    #[tokio::test]
+    async fn each_further_request_of_a_search_by_words_leaves_out_what_is_erased() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "words").unwrap());
+        let (old, new) = (of_epoch(1, 0), of_epoch(2, 1));
+        assert!(put(&text, &scope, &[old, new.clone()]).await.is_empty());
+        text.erase(&scope, Epoch(1)).await.unwrap();
+        let earlier = stub.searches().len();
+        let (terms, filter) = (vec![Term::new("river").unwrap()], Filter::All);
+        let query = TextQuery { terms, unit: memory_core::Unit::Message, filter, limit: 10 };
+        let found: Vec<ItemId> =
+            text.search(&scope, &query).await.unwrap().hits.into_iter().map(|hit| hit.item).collect();
+        assert_eq!(found, [new.item]);
+        let bound = |body: &Value| body.pointer("/query/bool/filter/0/bool/must_not/0/range/epoch/lt").cloned();
+        let bounds: Vec<Option<Value>> = stub.searches()[earlier..].iter().map(bound).collect();
+        assert_eq!(bounds, [None, Some(Value::from(1)), Some(Value::from(1))]);
+    }
+
     /// The stub's erasure finds nothing to delete, as one that came before the put had written, whose answer then was lost.
     #[tokio::test]
     async fn a_put_that_is_repeated_clears_away_what_it_left_of_an_erased_epoch() {
         let stub = Stub::start(SEED, Fault::never()).await;
         let (text, scope) = (open(&stub).await, Scope::new("stub", "left").unwrap());
-        let of_epoch = |number, epoch| {
-            let mut entry = entry(number, 1, false);
-            entry.version.epoch = Epoch(epoch);
-            entry
-        };
         let old = [of_epoch(1, 0), of_epoch(2, 0), of_epoch(3, 0)];
         assert!(put(&text, &scope, &old).await.is_empty());
         text.erase(&scope, Epoch(1)).await.unwrap();
@@ -214,6 +228,17 @@ mod tests {
         assert!(put(&text, &scope, &old).await.is_empty());
         let stored: Vec<String> = stub.stored(&scope).into_keys().collect();
         assert_eq!(stored, [old[1].item.key()], "what was told anew stays");
+    }
+
+    #[tokio::test]
+    async fn what_a_large_put_left_is_looked_for_in_parts() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "much left").unwrap());
+        let old: Vec<TextEntry> = (1..=1_001).map(|number| of_epoch(number, 0)).collect();
+        assert!(put(&text, &scope, &old).await.is_empty());
+        text.erase(&scope, Epoch(1)).await.unwrap();
+        assert!(put(&text, &scope, &old).await.is_empty());
+        assert!(stub.stored(&scope).is_empty());
     }
 
     #[tokio::test]

@@ -44,6 +44,8 @@ struct State {
     /// Version and source by id.
     documents: BTreeMap<String, (i64, Value)>,
     writes: i64,
+    /// The bodies of searches by words and of listings.
+    searches: Vec<Value>,
     faults: BTreeMap<String, usize>,
 }
 
@@ -72,6 +74,7 @@ impl Stub {
             indexes: BTreeMap::new(),
             documents: BTreeMap::new(),
             writes: 0,
+            searches: Vec::new(),
             faults: BTreeMap::new(),
         };
         let state = Arc::new(Mutex::new(state));
@@ -119,6 +122,11 @@ impl Stub {
             assert_eq!(twice, None, "an item is stored twice");
         }
         stored
+    }
+
+    /// Returns the bodies of all searches so far but those by meaning.
+    pub(crate) fn searches(&self) -> Vec<Value> {
+        self.state.lock().unwrap().searches.clone()
     }
 
     pub(crate) fn faults(&self) -> BTreeMap<String, usize> {
@@ -203,39 +211,57 @@ impl State {
         }
     }
 
+    /// Refuses to read more than 1,000 documents at once.
     fn look(&self, body: &str) -> (u16, String, bool) {
         let wanted: Value = serde_json::from_str(body).unwrap();
+        let wanted = wanted["docs"].as_array().unwrap();
+        if wanted.len() > 1_000 {
+            return (400, String::new(), false);
+        }
         let document = |wanted: &Value| match self.documents.get(wanted["_id"].as_str().unwrap()) {
             None => json!({ "found": false }),
             Some((version, source)) => {
                 json!({ "found": true, "_seq_no": version, "_primary_term": 1, "_source": source })
             }
         };
-        let documents: Vec<Value> = wanted["docs"].as_array().unwrap().iter().map(document).collect();
+        let documents: Vec<Value> = wanted.iter().map(document).collect();
         (200, json!({ "docs": documents }).to_string(), false)
     }
 
-    /// Searches by meaning find what is stored. All others find nothing but erasures, as those do that come before a refresh.
-    fn search(&self, body: &str) -> (u16, String, bool) {
+    /// Searches by meaning find what is stored, and so do those by words behind their first request. All others find nothing but
+    /// erasures, as those do that come before a refresh, and count one item more than they find.
+    fn search(&mut self, body: &str) -> (u16, String, bool) {
         let body: Value = serde_json::from_str(body).unwrap();
+        let (by_meaning, by_words) = (body.pointer("/knn/filter"), body.pointer("/query/bool/filter/0/bool"));
+        if by_meaning.is_none() {
+            self.searches.push(body.clone());
+        }
         let sources = || self.documents.values().map(|(_, source)| source);
-        let Some(conditions) = body.pointer("/knn/filter") else {
-            let scope = &body["query"]["bool"]["filter"][0]["term"]["scope"];
-            let below =
-                sources().filter(|source| source["scope"] == *scope).filter_map(|source| source["below"].as_u64());
-            let aggregations = json!({ "below": { "value": below.max() } });
-            return (
-                200,
-                json!({ "hits": { "total": { "value": 0 } }, "aggregations": aggregations }).to_string(),
-                false,
-            );
+        let (scope, since) = match (by_meaning, by_words) {
+            (Some(conditions), _) => {
+                (&conditions[0]["term"]["scope"], conditions[1]["range"]["epoch"]["gte"].as_u64().unwrap())
+            }
+            (None, Some(owner)) => {
+                let since = owner["must_not"][0]["range"]["epoch"]["lt"].as_u64();
+                (&owner["filter"][0]["term"]["scope"], since.unwrap_or_default())
+            }
+            (None, None) => {
+                let scope = &body["query"]["bool"]["filter"][0]["term"]["scope"];
+                let below =
+                    sources().filter(|source| source["scope"] == *scope).filter_map(|source| source["below"].as_u64());
+                let unit =
+                    json!({ "doc_count": 1, "length": { "value": 1 }, "terms": { "buckets": [{ "doc_count": 1 }] } });
+                let aggregations = json!({ "below": { "value": below.max() }, "unit": unit });
+                let answer = json!({ "hits": { "total": { "value": 1 } }, "aggregations": aggregations });
+                return (200, answer.to_string(), false);
+            }
         };
-        let scope = &conditions[0]["term"]["scope"];
-        let since = conditions[1]["range"]["epoch"]["gte"].as_u64().unwrap();
         let is_meant =
             |source: &&Value| source["scope"] == *scope && source["epoch"].as_u64().is_some_and(|epoch| epoch >= since);
         let hit = |source: &Value| {
-            let fields = ["item", "at", "epoch", "parts"].map(|name| (name.to_owned(), json!([source[name]])));
+            let column = |name: &str| json!([source.pointer(&format!("/{}", name.replace('.', "/")))]);
+            let names = ["item", "at", "epoch", "parts", "length", "counts.river"];
+            let fields = names.map(|name| (name.to_owned(), column(name)));
             json!({ "_score": 1.0, "_source": { "body": source["body"] }, "fields": Map::from_iter(fields) })
         };
         let hits: Vec<Value> = sources().filter(is_meant).map(hit).collect();

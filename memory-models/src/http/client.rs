@@ -4,11 +4,13 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::try_join_all;
 use memory_core::{Error, Result};
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::config::HttpConfig;
@@ -19,8 +21,9 @@ use super::spend::Spend;
 
 /// The most bytes that are read of an answer with an error status.
 const ERROR_BYTES: usize = 64 << 10;
-/// How long the bytes of such an answer are waited for: its status says nearly all.
-const ERROR_PATIENCE: Duration = Duration::from_secs(1);
+/// How long all bytes of such an answer are waited for, and how long the next ones: its status says nearly all.
+const ERROR_PATIENCE: Duration = Duration::from_secs(5);
+const ERROR_SILENCE: Duration = Duration::from_secs(1);
 
 /// The most room that is made for an answer before its bytes have come: a server may tell any length.
 const ROOM: u64 = 1 << 20;
@@ -95,16 +98,37 @@ impl Client {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let after = header.and_then(|header| retry_after::read(header, self.config.clock.now()));
-        let is_success = status.is_success();
-        let most = if is_success { self.config.answer_bytes } else { ERROR_BYTES };
-        let mut incoming = Incoming { response, left: most, silence: self.config.silence };
-        if is_success {
-            return Ok(incoming);
+        let HttpConfig { answer_bytes, silence, .. } = self.config;
+        if status.is_success() {
+            return Ok(Incoming { response, left: answer_bytes, silence });
         }
         if let Some(after) = after {
             self.pace.pause(after);
         }
+        let incoming = Incoming { response, left: ERROR_BYTES, silence: silence.min(ERROR_SILENCE) };
         Err(Fault::of_status(status.as_u16(), &incoming.beginning().await, after))
+    }
+
+    /// Makes the requests of one call, and returns what they return, in order.
+    ///
+    /// No more of them are under way or wait than there are places, so that a call of many does not crowd itself out.
+    ///
+    /// # Errors
+    /// Before the first request, if it is known that the last cannot be made before `until`; else that of the first that fails.
+    pub(super) async fn all<T>(
+        &self,
+        doing: &'static str,
+        requests: impl ExactSizeIterator<Item = impl Future<Output = Result<T>>>,
+        until: Instant,
+    ) -> Result<Vec<T>> {
+        let Some(others) = requests.len().checked_sub(1) else { return Ok(Vec::new()) };
+        self.pace.check(others, until).map_err(|fault| fault.while_doing(self.backend, doing))?;
+        let room = &Semaphore::new(self.config.concurrency);
+        let made = requests.map(|request| async move {
+            let _place = room.acquire().await;
+            request.await
+        });
+        try_join_all(made).await
     }
 }
 
@@ -150,8 +174,8 @@ impl Incoming {
         Ok(bytes)
     }
 
-    /// Returns as much as comes soon of an answer that is only looked at.
-    async fn beginning(&mut self) -> Vec<u8> {
+    /// Returns as much as comes soon of an answer that is only looked at, up to the first silence.
+    async fn beginning(mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let until = Instant::now() + ERROR_PATIENCE;
         while let Ok(Ok(Some(part))) = timeout_at(until, self.next()).await {

@@ -5,11 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures_util::future::try_join_all;
 use memory_core::model::{Embedder, Purpose};
 use memory_core::vector::{EmbeddingSpace, normalise};
 use memory_core::{Error, Result};
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::attempts::end_of;
@@ -172,13 +170,8 @@ impl HttpEmbedder {
         let sizes: Vec<u64> = windows.iter().map(|window| tokens(window)).collect();
         let batches = batches(&sizes, self.batch.0, self.batch.1);
         let until = self.end_of_call();
-        // A call of many batches takes no more places than there are, so that it does not crowd itself out.
-        let room = &Semaphore::new(self.client.config.concurrency);
-        let asked = batches.into_iter().map(|batch| async move {
-            let _place = room.acquire().await;
-            self.ask(windows.get(batch).unwrap_or_default(), until).await
-        });
-        let vectors = try_join_all(asked).await?.into_iter().flatten();
+        let asked = batches.into_iter().map(|batch| self.ask(windows.get(batch).unwrap_or_default(), until));
+        let vectors = self.client.all(EMBED, asked, until).await?.into_iter().flatten();
         vectors.map(|vector| self.unit(&vector)).collect()
     }
 

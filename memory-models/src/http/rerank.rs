@@ -6,12 +6,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures_util::future::try_join_all;
 use memory_core::Result;
 use memory_core::model::Reranker;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::attempts::end_of;
@@ -119,13 +117,8 @@ impl Reranker for HttpReranker {
     async fn rerank(&self, question: &str, texts: &[&str]) -> Result<Vec<f32>> {
         let RerankServer { client, dialect } = &self.server;
         let until = end_of(client.config.deadline);
-        // A call of many batches takes no more places than there are, so that it does not crowd itself out.
-        let room = &Semaphore::new(client.config.concurrency);
-        let batches = texts.chunks(dialect.batch).map(|batch| async move {
-            let _place = room.acquire().await;
-            self.batch(question, batch, until).await
-        });
-        Ok(try_join_all(batches).await?.concat())
+        let asked = texts.chunks(dialect.batch).map(|batch| self.batch(question, batch, until));
+        Ok(client.all(RERANK, asked, until).await?.concat())
     }
 }
 

@@ -115,6 +115,20 @@ async fn a_call_of_more_batches_than_may_wait_does_not_crowd_itself_out() {
 }
 
 #[tokio::test]
+async fn a_call_of_more_batches_than_its_time_allows_makes_no_request() {
+    let server = Server::start(script).await;
+    // A request a second, and 20 seconds.
+    let openai = OpenAi::compatible(config(&server.url("/v1")).with_requests_per_minute(60)).unwrap();
+    let embedder = openai.embedder("a").with_dimension(8).with_batch(1, 100).open().await.unwrap();
+    let texts: Vec<String> = (0..30).map(|number| format!("text {number}")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let error = embedder.embed(&texts, Purpose::Document).await.unwrap_err();
+    assert!(matches!(error, Error::Overloaded), "{error:?}");
+    assert_eq!(server.requests(), 0);
+    embedder.embed(&texts[..1], Purpose::Document).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_text_longer_than_the_window_is_the_mean_of_its_windows() {
     let server = Server::start(script).await;
     let openai = OpenAi::compatible(config(&server.url("/v1"))).unwrap();

@@ -8,8 +8,10 @@ use memory_core::error::Transience;
 use memory_core::{Error, Timestamp};
 use memory_models::{ChatModel, HttpConfig};
 use memory_testkit::doubles::ManualClock;
-use memory_testkit::wire::{Asked, Reply, Server};
-use tokio::time::{Instant, timeout};
+use memory_testkit::wire::{Asked, Reply, Server, openai};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::support::{PIECES, WIRES, Wire, config, question, stream};
 
@@ -53,7 +55,7 @@ async fn an_answer_of_which_nothing_came_is_asked_for_again() {
 
 #[tokio::test]
 async fn a_quota_that_is_used_up_is_not_asked_again() {
-    let body = memory_testkit::wire::openai::error("insufficient_quota", "insufficient_quota", "You exceeded");
+    let body = openai::error("insufficient_quota", "insufficient_quota", "You exceeded");
     let server = Server::start(after(Wire::OpenAi, 1, Reply::status(429, &body))).await;
     let error = Wire::OpenAi.of(&server).answer(&question()).await.unwrap_err();
     assert_eq!((error.is_retryable(), server.requests()), (false, 1));
@@ -135,6 +137,28 @@ async fn an_error_whose_words_do_not_come_is_told_by_its_status() {
         let error = soon.expect("an answer before the silence is too long").unwrap_err();
         assert!(!error.is_retryable() && error.with_causes().contains("401"), "{wire:?}: {error:?}");
     }
+}
+
+#[tokio::test]
+async fn the_words_of_an_error_are_read_while_they_come() {
+    let body = openai::error("insufficient_quota", "insufficient_quota", "You exceeded").to_string();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let model = Wire::OpenAi.model(config(&format!("http://{}", listener.local_addr().unwrap())).with_retries(0));
+    let server = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let head = format!("HTTP/1.1 429 X\r\ncontent-length: {}\r\n\r\n", body.len());
+        stream.read_u8().await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        for part in body.as_bytes().chunks(body.len().div_ceil(3)) {
+            sleep(400 * MILLI).await;
+            stream.write_all(part).await.unwrap();
+        }
+        stream
+    };
+    let asked = question();
+    let (answer, _stream) = tokio::join!(model.answer(&asked), server);
+    let error = answer.unwrap_err();
+    assert!(!error.is_retryable() && error.with_causes().contains("insufficient_quota"), "{error:?}");
 }
 
 #[tokio::test]

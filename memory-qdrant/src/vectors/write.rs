@@ -25,7 +25,8 @@ const AT_ONCE: usize = 4;
 ///
 /// An erasure by somebody else may come between the look at the tombstone and the write. Then what was written is hidden
 /// from every search by that tombstone, and the second look finds it and deletes it. If the answer is lost, so that there is no
-/// second look, the repeated put deletes it: its entries are from before the tombstone that it finds.
+/// second look, the repeated put deletes it: its entries are from before the tombstone that it finds. What the server writes of
+/// the first put only after the repeated one has looked stays hidden until upkeep's walk finds it, or the owner is erased again.
 pub(super) async fn put(index: &Index, scope: &Scope, entries: Vec<Prepared>) -> Result<()> {
     let below = tombstone::read(index, scope).await?;
     let (entries, erased): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.version.epoch >= below);

@@ -32,6 +32,10 @@ pub(super) async fn copy(file: &Opened, to: &Path) -> Result<()> {
     let mut connection = connect(options(&file.config, file.place.access, false)?).await?;
     sqlx::query("VACUUM INTO ?").bind(name).execute(&mut connection).await.doing(DOING)?;
     connection.close().await.doing(DOING)?;
+    if file.config.private {
+        // SQLite makes the file where that could not be made before, as behind a link.
+        private::tighten(&to);
+    }
     if file.place.access == Access::Still {
         // The file was read without locks, so others may have written to it.
         file.place.check()?;

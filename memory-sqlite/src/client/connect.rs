@@ -10,7 +10,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
 use tokio::time::sleep;
 
-use super::place::Access;
+use super::place::{Access, is_filled, log_of};
 use crate::config::{SqliteConfig, Synchronous};
 use crate::error::{BACKEND, classify, is_busy, is_refused};
 
@@ -132,6 +132,15 @@ pub(crate) async fn connect(options: SqliteConnectOptions) -> Attempt<SqliteConn
 pub(crate) fn at(path: &Path, why: &str) -> String {
     let told = std::fs::metadata(path).err().map(|error| format!("{error}: ")).unwrap_or_default();
     format!("{}: {told}{why}", path.display())
+}
+
+/// Refuses a log whose file is missing or empty. SQLite would delete it, and with it what was not moved into the file yet.
+pub(crate) fn check_log(path: &Path) -> Result<()> {
+    // The log first: another process that makes the file fills it before it begins the log.
+    if !is_filled(&log_of(path)) || is_filled(path) {
+        return Ok(());
+    }
+    Err(unopened(at(path, "its log is there without it: put the file back, or remove the log")))
 }
 
 pub(crate) fn unopened(source: String) -> Error {

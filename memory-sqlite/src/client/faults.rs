@@ -126,3 +126,19 @@ async fn a_log_whose_file_is_gone_is_kept_until_the_file_is_back() {
     let again = Sqlite::connect(SqliteConfig::new(&moved)).await.unwrap();
     assert_eq!(read(&again).await.unwrap().len(), 1);
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_log_is_kept_whose_file_is_gone_behind_a_link() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (path, target) = (folder.path().join("memory.db"), elsewhere.path().join("target.db"));
+    for link in [target.clone(), std::path::PathBuf::from("target.db")] {
+        let path = if link.is_relative() { elsewhere.path().join("link.db") } else { path.clone() };
+        let log = target.with_extension("db-wal");
+        std::fs::write(&log, "a log").unwrap();
+        std::os::unix::fs::symlink(&link, &path).unwrap();
+        let refused = Sqlite::connect(SqliteConfig::new(&path)).await.map(drop).unwrap_err();
+        assert!(refused.with_causes().contains("put the file back"), "{refused:?}");
+        assert_eq!((std::fs::read_to_string(log).unwrap().as_str(), target.exists()), ("a log", false));
+    }
+}

@@ -7,11 +7,11 @@ use memory_core::store::Durability;
 use sqlx::SqliteConnection;
 
 use super::connect::{
-    Attempt, Failure, at, connect, impatient, options, path_of, patiently, run, scalar, unopened, wal,
+    Attempt, Failure, check_log, connect, impatient, options, path_of, patiently, run, scalar, unopened, wal,
 };
 use super::migrate::migrate;
 use super::opened::Opened;
-use super::place::{Access, FilePlace, is_filled, is_log_alone};
+use super::place::{Access, FilePlace, is_filled};
 use super::{private, read_only};
 use crate::config::SqliteConfig;
 
@@ -19,9 +19,7 @@ use crate::config::SqliteConfig;
 pub(super) async fn first(config: SqliteConfig) -> Result<(Opened, SqliteConnection)> {
     let path = path_of(&config)?;
     check_place(&path)?;
-    if is_log_alone(&path) {
-        return Err(unopened(at(&path, "its log is there without it: put the file back, or remove the log")));
-    }
+    check_log(&path)?;
     if !config.read_only {
         match for_writing(&config, &path).await {
             Err(Failure::Refused(error)) if path.exists() => {

@@ -85,21 +85,15 @@ pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Returns the path of a file's log. For a link, it is beside the file that the link leads to.
+/// Returns the path of a file's log. For a link, it is beside the file that the link leads to, also where that is missing.
 pub(crate) fn log_of(path: &Path) -> PathBuf {
-    beside(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), "-wal")
+    let missing = || path.read_link().map_or_else(|_| path.to_owned(), |target| path.with_file_name(target));
+    beside(&path.canonicalize().unwrap_or_else(|_| missing()), "-wal")
 }
 
 /// Returns whether there is a file that is not empty.
 pub(crate) fn is_filled(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
-}
-
-/// Returns whether a log stands there whose file is missing or empty. SQLite would delete it, and with it what was not moved into
-/// the file yet.
-pub(crate) fn is_log_alone(path: &Path) -> bool {
-    // The log first: another process that makes the file fills it before it begins the log.
-    is_filled(&log_of(path)) && !is_filled(path)
 }
 
 fn gone() -> Error {

@@ -40,15 +40,23 @@ pub(super) async fn purge(writer: &Arc<Writer>, most: u64) -> Result<ErasureLeve
 
 async fn rewrite(connection: &mut SqliteConnection, patience: Duration, most: u64) -> Attempt<ErasureLevel> {
     let is_small = size(connection).await? <= most;
-    if is_small {
-        // The copy may be as large as the file. It holds only live data, so it may be on disk.
-        run(connection, "PRAGMA temp_store = FILE").await?;
-        let copied = patiently(patience, connection, |connection| Box::pin(run(connection, "VACUUM"))).await;
-        run(connection, "PRAGMA temp_store = MEMORY").await?;
-        copied?;
+    let copied = if is_small { copy(connection, patience).await } else { Ok(()) };
+    if let Err(Failure::Busy(_)) = copied {
+        return Ok(ErasureLevel::Logical);
     }
-    patiently(patience, connection, |connection| Box::pin(empty(connection))).await?;
+    // What a copy has written stands in the log, also if it failed.
+    let emptied = patiently(patience, connection, |connection| Box::pin(empty(connection))).await;
+    copied.and(emptied)?;
     Ok(if is_small { ErasureLevel::Purged } else { ErasureLevel::Logical })
+}
+
+/// Copies what is live into a new file, which takes the place of this one.
+async fn copy(connection: &mut SqliteConnection, patience: Duration) -> Attempt<()> {
+    // The copy may be as large as the file. It holds only live data, so it may be on disk.
+    run(connection, "PRAGMA temp_store = FILE").await?;
+    let copied = patiently(patience, connection, |connection| Box::pin(run(connection, "VACUUM"))).await;
+    run(connection, "PRAGMA temp_store = MEMORY").await?;
+    copied
 }
 
 /// Returns how many bytes would be copied. Free pages cost nothing.

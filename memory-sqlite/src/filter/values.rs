@@ -59,6 +59,11 @@ pub(crate) fn unit_number(unit: Unit) -> Option<i64> {
     place_of(&UNITS, unit.name())
 }
 
+/// Returns the unit that an index stores by this number.
+pub(crate) fn unit_of(number: i64) -> Option<Unit> {
+    [Unit::Message, Unit::Record, Unit::Span].into_iter().find(|unit| unit_number(*unit) == Some(number))
+}
+
 /// Returns the number by which an index stores a role.
 pub(crate) fn role_number(role: Role) -> Option<i64> {
     place_of(&ROLES, role.name())

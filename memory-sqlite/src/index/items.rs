@@ -13,10 +13,11 @@ use memory_core::store::text::Deletion;
 use memory_core::{Digest, Epoch, Fields, ItemId, Result, Scope, SessionId, Unit, Version};
 use sqlx::SqliteConnection;
 
-use super::key::{read_key, stored_key};
+use super::key::{corrupt, read_key, stored_key};
 use super::owner::{Owner, whole};
 use crate::client::Sqlite;
 use crate::error::Doing;
+use crate::filter::unit_of;
 use crate::number::list;
 use crate::number::loaded;
 
@@ -236,12 +237,15 @@ async fn of_session(
 
 /// Returns the places of the items of epochs before `below`.
 pub(crate) async fn older(connection: &mut SqliteConnection, owner: i64, below: Epoch) -> Result<Vec<ItemPlace>> {
-    let rows = sqlx::query_as("SELECT id, item, block FROM index_item WHERE owner = ? AND epoch < ?")
+    let rows = sqlx::query_as("SELECT id, unit, block FROM index_item WHERE owner = ? AND epoch < ?")
         .bind(owner)
         .bind(whole(below.0))
         .fetch_all(connection)
         .await;
-    places(rows)
+    let rows: Vec<(i64, i64, Option<i64>)> = rows.doing("find the items")?;
+    // Their keys are not read: what is erased may be damaged.
+    let unit = |number| unit_of(number).ok_or_else(|| corrupt("a unit has no known number"));
+    rows.into_iter().map(|(id, number, block)| Ok(ItemPlace { id, unit: unit(number)?, block })).collect()
 }
 
 /// Returns how many items there are, and how many of them are of epochs before `below`.

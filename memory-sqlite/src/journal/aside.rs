@@ -8,7 +8,6 @@ use memory_core::error::Result;
 
 use crate::client::connect::unopened;
 use crate::client::place::beside;
-use crate::client::private;
 
 /// What stands behind the name of a journal that was saved whole, until it takes its place.
 const SAVED: &str = ".saved";
@@ -17,8 +16,6 @@ const SAVED: &str = ".saved";
 pub(super) fn replace(path: &Path, new: &Path) -> Result<PathBuf> {
     rename(new, &beside(path, SAVED))?;
     let aside = free(path);
-    // Where the log alone was left, an empty file stands for the damaged one.
-    private::create(path);
     rename(path, &aside)?;
     complete(path)?;
     Ok(aside)

@@ -264,26 +264,25 @@ async fn a_log_whose_file_is_gone_is_told_and_kept() {
     let journal = SqliteJournal::connect(JournalConfig::new(&path)).await.unwrap();
     push(&journal, "waits").await.unwrap();
     let (file, left) = (std::fs::read(&path).unwrap(), std::fs::read(log(&path)).unwrap());
-    for is_recovered in [false, true] {
+    for is_put_back in [false, true] {
         // As a process leaves it that is killed, and without the file itself.
         let elsewhere = tempfile::tempdir().unwrap();
         let moved = elsewhere.path().join("journal.db");
         std::fs::write(log(&moved), &left).unwrap();
         let config = JournalConfig::new(&moved);
         for _ in 0..2 {
-            let refused = SqliteJournal::connect(config.clone()).await.map(drop);
-            assert!(matches!(&refused, Err(Error::Corrupt { .. })), "{refused:?}");
+            let refused = SqliteJournal::connect(config.clone()).await.map(drop).unwrap_err();
+            assert!(!refused.is_retryable() && refused.with_causes().contains("put the file back"), "{refused:?}");
+            let unsaved = SqliteJournal::recover(config.clone()).await.unwrap_err();
+            assert_eq!(unsaved.with_causes(), refused.with_causes());
         }
-        if is_recovered {
-            let recovered = SqliteJournal::recover(config.clone()).await.unwrap();
-            let aside = recovered.damaged.unwrap();
-            assert_eq!((recovered.kept, recovered.lost), (0, None));
-            assert_eq!(std::fs::read(format!("{}-wal", aside.display())).unwrap(), left);
-        } else {
-            assert_eq!(std::fs::read(log(&moved)).unwrap(), left);
+        assert_eq!(std::fs::read(log(&moved)).unwrap(), left);
+        if is_put_back {
             std::fs::write(&moved, &file).unwrap();
+        } else {
+            std::fs::remove_file(log(&moved)).unwrap();
         }
         let again = SqliteJournal::connect(config).await.unwrap();
-        assert_eq!(texts(&again).await.len(), usize::from(!is_recovered));
+        assert_eq!(texts(&again).await.len(), usize::from(is_put_back));
     }
 }

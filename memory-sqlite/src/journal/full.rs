@@ -93,6 +93,37 @@ async fn o8_what_was_erased_while_the_log_finds_no_room_is_called_gone_once_it_i
 }
 
 #[tokio::test]
+async fn o8_a_journal_that_cannot_be_rewritten_goes_on_and_what_was_erased_is_called_gone_once_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::connect(JournalConfig::new(folder.path().join("journal.db"))).await.unwrap();
+    let ((scope, session), erased) = (place(), SessionId::new("erased").unwrap());
+    let others = batch((0..1_000).map(|number| format!("of others {number}")));
+    journal.push(&scope, &session, &others).await.unwrap();
+    journal.push(&scope, &erased, &batch(["a secret".to_owned()])).await.unwrap();
+    // Interrupts what takes as long as to copy all entries.
+    let interrupt = async |after: i32| {
+        let work = journal.owner.ask("interrupt", move |ledger| {
+            Box::pin(async move {
+                ledger.connection().lock_handle().await.unwrap().set_progress_handler(after, || false);
+                Ok(())
+            })
+        });
+        work.await.unwrap();
+    };
+    let erase = || journal.erase(&scope, Some(&erased), Fence { epoch: Epoch(1), generation: 0 });
+    interrupt(1_000).await;
+    // Those that share the commit are told nothing of it.
+    let (told, pushed) = tokio::join!(erase(), push(&journal, "beside"));
+    assert!(matches!(told, Err(Error::QueueFull)), "{told:?}");
+    pushed.unwrap();
+    push(&journal, "after").await.unwrap();
+    interrupt(i32::MAX).await;
+    assert_eq!(erase().await.unwrap(), 0);
+    assert_eq!(traces(folder.path(), "a secret"), 0);
+    assert_eq!(texts(&journal).await.len(), 1_002);
+}
+
+#[tokio::test]
 async fn an_erasure_moves_no_log_to_which_nothing_was_added() {
     let folder = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::connect(JournalConfig::new(folder.path().join("journal.db"))).await.unwrap();

@@ -239,8 +239,7 @@ impl Ledger {
     /// Removes rejected entries; other numbers are skipped. Returns how many.
     pub(super) fn discard(&mut self, numbers: &[u64]) -> u64 {
         let numbers = self.of_these(numbers, true);
-        self.log.hide(!numbers.is_empty());
-        self.remove(numbers)
+        self.remove_for_good(numbers)
     }
 
     /// Removes an owner's entries that are meant, rejected ones too; returns how many.
@@ -252,8 +251,13 @@ impl Ledger {
         let places = self.places.of(Some(scope));
         let meant = places.filter(|(_, place)| is_meant(&place.session, place.id, place.fence));
         let numbers: BTreeSet<u64> = meant.map(|(number, _)| number).collect();
+        self.remove_for_good(numbers)
+    }
+
+    /// Removes entries that must leave no trace; returns how many.
+    fn remove_for_good(&mut self, numbers: BTreeSet<u64>) -> u64 {
         let count = self.remove(numbers);
-        // What the primary has left the journal before, and may stand in the log or in the file all the same.
+        // What has left the journal before may stand in the log or in the file all the same.
         self.log.hide(self.log.holds_traces() || !self.changes.is_empty());
         count
     }
@@ -331,6 +335,11 @@ impl Ledger {
         let whole = read_whole(&mut self.connection).await.map_err(Fault::Broken)?;
         let changed = || Fault::Broken(Error::corrupt(BACKEND, "the journal is not as it was"));
         if whole == self.whole() { Ok(()) } else { Err(changed()) }
+    }
+
+    #[cfg(test)]
+    pub(super) fn connection(&mut self) -> &mut SqliteConnection {
+        &mut self.connection
     }
 
     /// Runs a statement.

@@ -17,8 +17,8 @@ use super::places::Places;
 use super::truth::place;
 use super::whole::{Whole, read_whole, write_whole};
 use crate::SqliteConfig;
-use crate::client::connect::{Failure, connect, options, path_of, run, scalar, unsupported, wal};
-use crate::client::place::{Access, FilePlace, is_log_alone};
+use crate::client::connect::{Failure, check_log, connect, options, path_of, run, scalar, unsupported, wal};
+use crate::client::place::{Access, FilePlace};
 use crate::client::{check_place, private};
 use crate::error::{BACKEND, Doing};
 
@@ -48,9 +48,7 @@ pub(super) async fn open(config: JournalConfig) -> Result<Opened> {
     let path = place_of(&config)?;
     let mut lock = Lock::take(&path)?;
     complete(&path)?;
-    if is_log_alone(&path) {
-        return Err(Error::corrupt(BACKEND, "the file of the journal is missing or empty, and its log is there"));
-    }
+    check_log(&path)?;
     // SQLite takes a file of no length, or of a few bytes, for a new one. One that was removed on purpose is begun again.
     let was_made = lock.is_made();
     let may_begin = !was_made || !path.exists();

@@ -18,7 +18,7 @@ use super::places::Places;
 use super::whole::{Whole, read_whole};
 use crate::SqliteConfig;
 use crate::client::connect::{connect, options, unopened, unsupported};
-use crate::client::place::{Access, beside, is_log_alone};
+use crate::client::place::{Access, beside};
 use crate::client::private;
 use crate::error::Doing;
 
@@ -87,9 +87,6 @@ async fn count_whole(config: JournalConfig) -> Result<u64> {
 
 /// Reads what is whole, in order, and what the entries were as a whole, if that is.
 async fn salvage(path: &Path) -> (Vec<Entry>, Option<Whole>) {
-    if is_log_alone(path) {
-        return (Vec::new(), None);
-    }
     let Ok(options) = options(&SqliteConfig::new(path), Access::Write, false) else { return (Vec::new(), None) };
     let Ok(mut connection) = connect(options).await else { return (Vec::new(), None) };
     let whole = read_whole(&mut connection).await.ok();

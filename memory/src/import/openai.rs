@@ -17,6 +17,8 @@ const HEAVIEST: usize = 48 << 20;
 const TIMES: [&str; 4] = ["at", "created_at", "timestamp", "create_time"];
 /// The members in which a message's conversation is looked for.
 const SESSIONS: [&str; 3] = ["session", "session_id", "conversation_id"];
+/// From here on, floats skip whole numbers.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// What a file of chat messages is read with.
 #[derive(Debug)]
@@ -40,7 +42,12 @@ impl Reader {
         let Value::Object(mut object) = value else {
             return sink.reject(line, "not a message: it is no JSON object");
         };
+        let is_told = |member: &&str| object.get(*member).is_some_and(|value| !value.is_null() && !value.is_string());
+        let told = SESSIONS.into_iter().find(is_told);
         let named = SESSIONS.iter().find_map(|member| take_name(&mut object, member));
+        if let (Some(member), None) = (told, &named) {
+            return sink.reject(line, format!("the member {member} is no name: write a text or a whole number"));
+        }
         let messages = match object.remove("messages") {
             Some(Value::Array(messages)) => messages,
             Some(_) => return sink.reject(line, "the member messages is no list"),
@@ -128,8 +135,12 @@ fn take_text(object: &mut Map<String, Value>, member: &str) -> Option<String> {
     Some(text)
 }
 
-/// Takes the name of a conversation: a text, or the whole number by which a database knows it.
+/// Takes the name of a conversation: a text, or the whole number by which a database knows it. A table with a gap in the column writes 17
+/// as `17.0`.
 fn take_name(object: &mut Map<String, Value>, member: &str) -> Option<String> {
-    let is_number = matches!(object.get(member)?, Value::Number(number) if !number.is_f64());
-    if is_number { object.remove(member).map(|number| number.to_string()) } else { take_text(object, member) }
+    let Value::Number(number) = object.get(member)? else { return take_text(object, member) };
+    let whole = |float: &f64| float.fract() == 0.0 && float.abs() < EXACT;
+    let name = if number.is_f64() { number.as_f64().filter(whole)?.to_string() } else { number.to_string() };
+    object.remove(member);
+    Some(name)
 }

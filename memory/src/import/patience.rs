@@ -31,7 +31,7 @@ where
             Err(error) if error.is_retryable() => error,
             answer => return answer,
         };
-        let wait = error.wait().max(least);
+        let wait = error.retry_after().max(least);
         if Instant::now().checked_add(wait).is_none_or(|at| at > until) {
             return Err(error);
         }

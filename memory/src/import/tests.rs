@@ -115,9 +115,16 @@ fn reads_conversations_a_line_and_messages_of_one_array() {
 #[test]
 fn a_conversation_that_is_named_by_a_number_is_kept_apart_from_others() {
     let said = |name: Value| json!({"role": "user", "content": "a", "conversation_id": name}).to_string();
-    let lines = [json!(17), json!(4), Value::Null, json!(1.5)].map(said).join("\n");
-    let expected = ["1 17 user a", "2 4 user a", "3 chat_history user a", "4 chat_history user a"];
+    let lines = [json!(17), json!(4), Value::Null, json!(17.0)].map(said).join("\n");
+    let expected = ["1 17 user a", "2 4 user a", "3 chat_history user a", "4 17 user a"];
     assert_eq!(told(&items(&lines)), expected);
+    // A float this large may stand for several numbers.
+    for name in [json!(1.5), json!(9_007_199_254_740_992.0), json!(true), json!([17])] {
+        let refused = "1 ! the member conversation_id is no name: write a text or a whole number";
+        assert_eq!(told(&items(&said(name))), [refused]);
+    }
+    let elsewhere = json!({"role": "user", "content": "a", "session": {"id": 1}, "session_id": "b"});
+    assert_eq!(told(&items(&elsewhere.to_string())), ["1 b user a"]);
     let list = |member: &str| json!({member: 8, "messages": [{"role": "user", "content": "a"}]}).to_string();
     assert_eq!(told(&items(&list("session"))), ["1 8 user a"]);
     // Lines of a set are numbered in every file.

@@ -136,7 +136,8 @@ fn vectors(values: &Values) -> Option<Wrong> {
 }
 
 fn elastic(values: &Values) -> Option<Wrong> {
-    let is_bare = values.has(&ELASTIC_PASSWORD) && !values.has(&ELASTIC_USER);
+    let is_named = values.has(&ELASTIC_USER) || values.text(&ELASTIC_HOST).is_some_and(|host| host.contains('@'));
+    let is_bare = values.has(&ELASTIC_PASSWORD) && !is_named;
     is_bare.then(|| wrong_key(&ELASTIC_PASSWORD, "whose password?", "say `user` too"))?
 }
 

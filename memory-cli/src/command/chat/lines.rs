@@ -35,7 +35,7 @@ pub(super) fn lines() -> Result<Receiver<io::Result<Line>>, Failure> {
     let (sender, lines) = channel(1);
     let work = move || {
         let mut input = stdin().lock();
-        let mut next = skip_mark(&mut input).and_then(|()| next_line(&mut input, LONGEST));
+        let mut next = first_line(&mut input, LONGEST);
         while let Some(line) = next.transpose() {
             let is_last = line.is_err();
             if sender.blocking_send(line).is_err() || is_last {
@@ -49,11 +49,15 @@ pub(super) fn lines() -> Result<Receiver<io::Result<Line>>, Failure> {
     Ok(lines)
 }
 
-fn skip_mark(input: &mut impl BufRead) -> io::Result<()> {
-    if input.fill_buf()?.starts_with(MARK) {
-        input.consume(MARK.len());
+/// Reads the first line, without the mark before it; none at the end.
+fn first_line(input: &mut impl BufRead, longest: u64) -> io::Result<Option<Line>> {
+    let mut line = next_line(input, longest)?;
+    if let Some(Line::Whole(bytes)) = &mut line
+        && bytes.starts_with(MARK)
+    {
+        bytes.drain(..MARK.len());
     }
-    Ok(())
+    Ok(line)
 }
 
 /// Reads the next line; none at the end.
@@ -73,11 +77,15 @@ fn next_line(input: &mut impl BufRead, longest: u64) -> io::Result<Option<Line>>
 
 #[cfg(test)]
 mod tests {
+    use std::io::BufReader;
+
     use super::*;
 
-    fn read(mut input: &[u8], longest: u64) -> Vec<Line> {
-        skip_mark(&mut input).unwrap();
-        std::iter::from_fn(|| next_line(&mut input, longest).unwrap()).collect()
+    fn read(input: &[u8], longest: u64) -> Vec<Line> {
+        // A pipe may give byte after byte.
+        let mut input = BufReader::with_capacity(1, input);
+        let first = first_line(&mut input, longest).unwrap();
+        first.into_iter().chain(std::iter::from_fn(|| next_line(&mut input, longest).unwrap())).collect()
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Marks {
         let file = database.file.as_deref().and_then(|file| fs::canonicalize(file).ok());
         let place = file.map_or_else(|| database.shown(), |file| file.to_string_lossy().into_owned());
         let name = MessageId::of_content(format!("hook\n{}\n{place}", owner.key()).as_bytes());
-        Ok(Self { path: in_data_folder(&format!("hook-{name}.json"), "set HOME")? })
+        Ok(Self { path: in_data_folder(&format!("hook-{name}.json"), "set HOME (APPDATA on Windows)")? })
     }
 
     /// Returns the marks, the newest last; none if the file is not there.

@@ -24,7 +24,10 @@ const STORING: Duration = Duration::from_millis(1_300);
 /// How many messages are looked up or stored at once.
 const BATCH: usize = 500;
 
-/// The most bytes that are stored at once, unless one message has more: their tokens are counted.
+/// The most bytes that are stored first, unless one message has more: few, so that each hook stores some on a busy machine too.
+const FIRST_BYTES: usize = 16 << 10;
+
+/// The most bytes that are stored at once later.
 const BYTES: usize = 256 << 10;
 
 /// Stores what the transcript has and the memory neither has nor forgot. Returns how many messages are left for the next hook, since the
@@ -40,11 +43,11 @@ pub(super) async fn store(scoped: &Scoped, event: &Event, marks: Marks, watch: S
     let mark = Mark { session: session.name().to_owned(), fence: past.fence, last, forgotten };
     beside(move || marks.put(mark)).await?;
     let talk = scoped.session(&session);
-    let mut rest = messages.as_slice();
+    let (mut rest, mut bytes) = (messages.as_slice(), FIRST_BYTES);
     while !rest.is_empty() {
-        let (batch, others) = rest.split_at(fitting(rest));
+        let (batch, others) = rest.split_at(fitting(rest, bytes));
         append(&talk, batch).await?;
-        rest = others;
+        (rest, bytes) = (others, BYTES.min(2 * bytes));
         if watch.elapsed() >= STORING {
             break;
         }
@@ -173,12 +176,12 @@ impl<'a> Past<'a> {
     }
 }
 
-/// Returns how many of these messages, from the first on, are stored at once: at least one.
-fn fitting(messages: &[Message]) -> usize {
+/// Returns how many of these messages, from the first on, have at most so many bytes: at least one.
+fn fitting(messages: &[Message], most: usize) -> usize {
     let mut bytes = 0;
     let fits = |message: &&Message| {
         bytes += message.encoded_len();
-        bytes <= BYTES
+        bytes <= most
     };
     messages.iter().take(BATCH).take_while(fits).count().max(1)
 }

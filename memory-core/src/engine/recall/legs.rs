@@ -284,7 +284,7 @@ impl Inner {
 
     /// Gives a read the deadline of a search, and tells its guards.
     pub(crate) async fn in_time<T>(&self, doing: &'static str, read: impl Future<Output = Result<T>>) -> Result<T> {
-        timeout(self.patience, within(self.patience, read)).await.map_err(|_| Error::late("search", doing))?
+        timeout(self.patience, within(self.patience, read)).await.map_err(|_| Error::timed_out("search", doing))?
     }
 }
 

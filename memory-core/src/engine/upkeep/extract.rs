@@ -119,7 +119,7 @@ impl Inner {
         let request = Arc::new(ExtractRequest { messages, known });
         let (extractor, asked) = (Arc::clone(&extraction.extractor), Arc::clone(&request));
         let call = crate::model::apart("extractor", "find facts", async move { extractor.extract(&asked).await });
-        let late = |_| Error::late("extractor", "answer in time");
+        let late = |_| Error::timed_out("extractor", "answer in time");
         let operations = timeout(PATIENCE, call).await.map_err(late)??;
         check(&operations, &request)?;
         Ok(operations)

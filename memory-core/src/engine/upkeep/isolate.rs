@@ -98,7 +98,7 @@ impl Vectors {
     async fn embed_in_time(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let count = u32::try_from(texts.len()).unwrap_or(u32::MAX);
         let limit = PATIENCE.saturating_add(EACH.saturating_mul(count));
-        let late = |_| Error::late("embedder", "answer in time");
+        let late = |_| Error::timed_out("embedder", "answer in time");
         timeout(limit, model::embed(&self.embedder, texts, Purpose::Document)).await.map_err(late)?
     }
 }

@@ -151,7 +151,7 @@ impl Inner {
         let counter = Careful::new(&self.counter);
         let keep = must_keep(&plan.rows, plan.max_tokens / KEEP_SHARE, &counter);
         let request = Arc::new(counter.verdict(Ok(plan.request(keep)))?);
-        let Summary { text, by } = summary_of(summarizer, &request).await?;
+        let Summary { text, by } = summary_in_time(summarizer, &request).await?;
         let bare = SummaryRequest { keep: Vec::new(), ..SummaryRequest::clone(&request) };
         counter.verdict(validate_summary(&text, &bare, &counter))?;
         let (text, added) = complete_summary(&text, &request.keep);
@@ -164,11 +164,11 @@ impl Inner {
     }
 }
 
-/// Asks a summariser, which runs apart and has so much time.
-pub(super) async fn summary_of(summarizer: Arc<dyn Summarizer>, request: &Arc<SummaryRequest>) -> Result<Summary> {
+/// Asks a summariser, which runs apart, and waits for it no longer than [`PATIENCE`].
+pub(super) async fn summary_in_time(summarizer: Arc<dyn Summarizer>, request: &Arc<SummaryRequest>) -> Result<Summary> {
     let asked = Arc::clone(request);
     let call = apart("summarizer", "summarise", async move { summarizer.summarize(&asked).await });
-    timeout(PATIENCE, call).await.map_err(|_| Error::late("summarizer", "answer in time"))?
+    timeout(PATIENCE, call).await.map_err(|_| Error::timed_out("summarizer", "answer in time"))?
 }
 
 /// Returns what stands for messages that leave without a summary.

@@ -23,7 +23,7 @@ use crate::store::records::{Expect, Put};
 use crate::window::{ExtractiveSummarizer, bounded};
 
 use super::report::UpkeepReport;
-use super::summarise::summary_of;
+use super::summarise::summary_in_time;
 
 /// How many records are read in one call, and at most for one synopsis.
 const PAGE: usize = 500;
@@ -169,7 +169,7 @@ impl Scoped {
     }
 
     async fn ask(&self, summarizer: Arc<dyn Summarizer>, request: &Arc<SummaryRequest>) -> Result<Summary> {
-        let summary = summary_of(summarizer, request).await?;
+        let summary = summary_in_time(summarizer, request).await?;
         let counter = Careful::new(&self.inner().counter);
         counter.verdict(bounded(&summary.text, request.max_tokens, &counter))?;
         Ok(summary)

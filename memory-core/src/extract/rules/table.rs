@@ -115,7 +115,7 @@ pub(super) const RULES: &[Rule] = &[
     preference("gosto de"),
 ];
 
-/// What may stand before an opening and says nothing.
+/// What may stand before an opening and says nothing, separated by a comma and a blank.
 pub(super) const FILLERS: &str = "by the way, btw, oh, well, so, and, also, yes, yeah, ok, okay, hi, hello, hey, \
     actually, hallo, ja, übrigens, und, hola, sí, y, además, bonjour, oui, et, olá, sim, e";
 
@@ -133,7 +133,7 @@ pub(super) const ENDS: &[&str] = &[
     "quando", "se",
 ];
 
-/// Relatives and pets who are called by a name: "my sister is called", "my dog's name is".
+/// Relatives and pets who are called by a name: "my sister is called", "my dog's name is". Separated by blanks.
 pub(super) const KIN: &str = "wife husband partner girlfriend boyfriend son daughter sister brother mother father mum \
     mom dad grandmother grandfather boss dog cat horse rabbit";
 

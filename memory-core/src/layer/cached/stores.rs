@@ -72,20 +72,20 @@ macro_rules! cached {
         #[async_trait]
         impl $trait for Cached<dyn $trait, $item> {
             $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
-                cached!(@ self $method $($argument)*)
+                cached!(@ $trait self $method $($argument)*)
             })*
         }
     };
-    (@ $self:ident get $scope:ident $ids:ident) => { $self.look_up($scope, $ids).await };
-    (@ $self:ident append $($argument:ident)*) => { $self.inner.append($($argument),*).await };
-    (@ $self:ident read $($argument:ident)*) => { $self.inner.read($($argument),*).await };
-    (@ $self:ident sessions $($argument:ident)*) => { $self.inner.sessions($($argument),*).await };
-    (@ $self:ident scan $($argument:ident)*) => { $self.inner.scan($($argument),*).await };
-    (@ $self:ident newest $($argument:ident)*) => { $self.inner.newest($($argument),*).await };
-    (@ $self:ident fence $($argument:ident)*) => { $self.inner.fence($($argument),*).await };
-    // So is `advance`, which changes no item. But whoever calls it is about to look for what is left, and what another call deleted
-    // meanwhile, for which nobody waited, is not to be served after that look.
-    (@ $self:ident $method:ident $scope:ident $($argument:ident)*) => {
+    (@ $trait:ident $self:ident get $scope:ident $ids:ident) => { $self.look_up($scope, $ids).await };
+    (@ ChatStore $self:ident append $($argument:ident)*) => { $self.inner.append($($argument),*).await };
+    (@ ChatStore $self:ident read $($argument:ident)*) => { $self.inner.read($($argument),*).await };
+    (@ ChatStore $self:ident sessions $($argument:ident)*) => { $self.inner.sessions($($argument),*).await };
+    (@ RecordStore $self:ident scan $($argument:ident)*) => { $self.inner.scan($($argument),*).await };
+    (@ RecordStore $self:ident newest $($argument:ident)*) => { $self.inner.newest($($argument),*).await };
+    (@ RecordStore $self:ident fence $($argument:ident)*) => { $self.inner.fence($($argument),*).await };
+    // `advance` is taken for a change too, although it changes no item: whoever calls it is about to look for what is left, and what
+    // another call deleted meanwhile, for which nobody waited, is not to be served after that look.
+    (@ $trait:ident $self:ident $method:ident $scope:ident $($argument:ident)*) => {
         $self.shelf.change($scope, $self.inner.$method($scope, $($argument),*)).await
     };
 }

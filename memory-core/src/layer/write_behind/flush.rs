@@ -170,8 +170,8 @@ impl Shared {
                     // A batch that takes the primary too long must not be tried as it is for ever.
                     self.narrow(sending);
                 }
-                let asked = error.wait();
-                let at = self.queue.lock().went_away(now, |failures| pause(failures).max(asked));
+                let least = error.retry_after();
+                let at = self.queue.lock().went_away(now, |failures| pause(failures).max(least));
                 (at, is_in_doubt, true)
             }
             Verdict::Fenced => match self.drop_fenced(sending).await {

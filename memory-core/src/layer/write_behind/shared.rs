@@ -40,6 +40,7 @@ pub(super) type Listener = Box<dyn Fn(&Flushed) + Send + Sync>;
 pub(super) struct Shared {
     pub(super) inner: Arc<dyn ChatStore>,
     pub(super) journal: Arc<dyn Journal>,
+    /// What waits to go to the primary. Locked for a moment only.
     pub(super) queue: Lock<Queue>,
     /// How durable what the primary has is, as it last said.
     pub(super) primary: Lock<Durability>,

@@ -79,7 +79,6 @@ pub(crate) struct Whole {
     origin: Option<String>,
     /// How far it may be believed: `untrusted`, `tool`, `assistant`, `user` or `system`. Default as far as the stored record, and
     /// `user` for a new one.
-    #[serde(default)]
     #[schema(value_type = Option<String>, pattern = "^(untrusted|tool|assistant|user|system)$")]
     trust: Option<Trust>,
     /// The time from which it is true.

@@ -56,7 +56,6 @@ pub(crate) struct Told {
     #[schema(max_length = 255)]
     origin: Option<String>,
     /// How far it may be believed.
-    #[serde(default)]
     #[schema(value_type = Option<String>, pattern = "^(untrusted|tool|assistant|user|system)$")]
     trust: Option<Trust>,
     /// Whether it never expires.

@@ -116,3 +116,19 @@ async fn a_damaged_index_is_erased_whole() {
         assert_eq!(seen(&folder), 0, "{damaged}");
     }
 }
+
+#[tokio::test]
+async fn items_with_damaged_names_are_erased_beside_newer_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = open(&folder, SMALL).await;
+    text.put(&scope("a"), &marked(100), Visibility::OnReturn).await.unwrap();
+    let mut newer = message(200, 0, &[("tea", 1)], &[]);
+    newer.version.epoch = Epoch(1);
+    text.put(&scope("a"), &[newer], Visibility::OnReturn).await.unwrap();
+    raw::damage(&text.file, "UPDATE index_item SET item = CAST('x-' || id AS BLOB) WHERE epoch = 0").await;
+    let erased = text.erase(&scope("a"), Epoch(1)).await.unwrap();
+    assert_eq!((erased.removed, erased.remaining), (100, 0));
+    assert_eq!(rows(&text, "index_item").await, 1);
+    assert_eq!(seen(&folder), 0);
+    assert_eq!(text.search(&scope("a"), &query(&["tea"], 5)).await.unwrap().hits.len(), 1);
+}
