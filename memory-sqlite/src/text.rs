@@ -163,9 +163,8 @@ impl TextStore for SqliteText {
     async fn clear(&self, scope: &Scope) -> Result<()> {
         let (texts, scope) = (self.clone(), scope.clone());
         let task = tokio::spawn(async move {
-            texts.let_go(&scope);
             let cleared = erase::clear(&texts.file, &scope, &texts.name).await;
-            // A search meanwhile has read what was still there.
+            // Afterwards: a search meanwhile reads what is still there.
             texts.let_go(&scope);
             cleared
         });

@@ -152,9 +152,8 @@ impl VectorStore for SqliteVectors {
     async fn clear(&self, scope: &Scope) -> Result<()> {
         let (file, key) = (self.file.clone(), (scope.clone(), Arc::clone(&self.name)));
         let task = tokio::spawn(async move {
-            file.vectors().remove(&key);
             let cleared = erase::clear(&file, &key.0, &key.1).await;
-            // A search meanwhile has read what was still there.
+            // Afterwards: a search meanwhile reads what is still there.
             file.vectors().remove(&key);
             cleared
         });
