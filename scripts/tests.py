@@ -53,7 +53,7 @@ def main():
     programs = built(arguments)
     print(f"built {len(programs)} programs in {time.monotonic() - start:.0f} s", flush=True)
     documentation = ["cargo", "test", *arguments, "--doc", "--no-fail-fast"]
-    programs.append(("documentation", "", documentation, pathlib.Path.cwd()))
+    programs.append(("documentation", "", documentation, None))
     order = {name: place for place, name in enumerate(LONGEST)}
     waiting = collections.deque(sorted(programs, key=lambda program: order.get(program[0], len(order))))
     lock, failed, took = threading.Lock(), [], {}
@@ -65,7 +65,8 @@ def main():
                     return
                 name, what, command, folder = waiting.popleft()
             begun = time.monotonic()
-            environment = {**os.environ, "CARGO_MANIFEST_DIR": str(folder)}
+            # Not for cargo: a build script reads it, and cargo would build that crate again and all that needs it.
+            environment = {**os.environ, **({"CARGO_MANIFEST_DIR": str(folder)} if folder else {})}
             ran = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             with lock:
                 took[name] = time.monotonic() - begun

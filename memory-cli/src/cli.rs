@@ -174,13 +174,8 @@ impl Command {
                 false
             }
             Self::Sessions(_) | Self::Show(_) | Self::Records(_) | Self::Backup(_) | Self::Owners => false,
-            Self::Reindex(_)
-            | Self::Retire(_)
-            | Self::Queue(_)
-            | Self::Facts(_)
-            | Self::Config(_)
-            | Self::Completions(_)
-            | Self::Man(_) => false,
+            Self::Reindex(_) | Self::Retire(_) | Self::Queue(_) | Self::Facts(_) => false,
+            Self::Config(_) | Self::Completions(_) | Self::Man(_) => false,
             #[cfg(feature = "server")]
             Self::Serve(_) | Self::Mcp(_) | Self::Hook(_) => true,
             #[cfg(feature = "server")]
@@ -193,7 +188,7 @@ impl Command {
         match self {
             Self::Import(_) | Self::Chat(_) => true,
             #[cfg(feature = "server")]
-            Self::Serve(_) | Self::Mcp(_) | Self::Hook(_) => true,
+            Self::Serve(_) | Self::Mcp(Mcp { what: None, .. }) | Self::Hook(_) => true,
             _ => false,
         }
     }
@@ -206,9 +201,9 @@ impl Command {
         return false;
     }
 
-    /// Returns whether it counts tokens.
+    /// Returns whether it counts tokens exactly. Of a hook its event tells.
     pub(crate) fn counts(&self) -> bool {
-        matches!(self, Self::Demo | Self::Context(_)) || self.stops_itself()
+        matches!(self, Self::Demo | Self::Context(_)) || self.stops_itself() && !self.is_hook()
     }
 
     /// Returns what is true when the person stops it before it has answered.
@@ -227,6 +222,10 @@ impl Command {
             Self::Queue(_) => "stopped; what waits stays in the journal",
             Self::Stats(_) | Self::Export | Self::Owners | Self::Eval(_) => "stopped",
             Self::Config(_) | Self::Completions(_) | Self::Man(_) => "stopped",
+            #[cfg(feature = "server")]
+            Self::Mcp(Mcp { what: Some(McpAction::Import { .. }), .. }) => {
+                "stopped; what was stored stays, and the same command goes on"
+            }
             #[cfg(feature = "server")]
             Self::Serve(_) | Self::Mcp(_) | Self::Hook(_) | Self::Token(_) => "stopped",
         }

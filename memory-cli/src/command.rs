@@ -29,12 +29,14 @@ mod sessions;
 mod settings;
 mod show;
 mod stats;
+mod stopping;
 #[cfg(feature = "server")]
 mod token;
 
-use memory::window::CounterKind;
+use memory::Settings;
 
 use crate::cli::{Cli, Command, Named};
+use crate::config::COUNTER;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, say};
 
@@ -42,18 +44,10 @@ use call::Call;
 
 /// Runs what the command line asks for.
 pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<Outcome, Failure> {
-    // What needs no settings works whatever is wrong with them.
-    match &cli.command {
-        Command::Config(args) => return ended(settings::run(&cli.global, args, output), output),
-        Command::Completions(args) => return ended(manual::completions(args, output), output),
-        Command::Man(args) => return ended(manual::pages(args, output), output),
-        #[cfg(feature = "server")]
-        Command::Token(args) => return ended(token::run(&cli.global, args, output), output),
-        _ => {}
-    }
-    let call = Call::new(cli.global, named, cli.command.stores())?;
+    let settings = if goes_by_settings(&cli.command) { call::settings(&cli.global)? } else { Settings::default() };
+    let call = Call::new(cli.global, named, settings, cli.command.stores());
     if cli.command.counts() {
-        CounterKind::O200k.load_ahead();
+        COUNTER.load_ahead();
     }
     let outcome = if cli.command.stops_itself() {
         dispatch(&cli.command, &call, output).await
@@ -62,16 +56,39 @@ pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<O
             // The command first: a question on the terminal, asked before anything is awaited, is stopped as usual.
             biased;
             outcome = dispatch(&cli.command, &call, output) => outcome,
-            _ = tokio::signal::ctrl_c() => {
+            Ok(()) = tokio::signal::ctrl_c() => {
                 stopped(&cli.command, output);
                 Ok(Outcome::Interrupted)
             }
         }
     };
-    if !cli.command.is_hook() {
-        call.close().await;
+    let is_left = cli.command.is_hook() || matches!(outcome, Ok(Outcome::Abandoned));
+    let is_closed = is_left || close(&call).await;
+    let outcome = ended(outcome, output)?;
+    Ok(if is_closed { outcome } else { Outcome::Abandoned })
+}
+
+/// Returns whether a command goes by the settings. What does not works whatever is wrong with them.
+fn goes_by_settings(command: &Command) -> bool {
+    match command {
+        #[cfg(feature = "server")]
+        Command::Token(_) => false,
+        Command::Config(_) | Command::Completions(_) | Command::Man(_) => false,
+        _ => true,
     }
-    ended(outcome, output)
+}
+
+/// Closes what was opened, and returns whether that came to its end: a person who stops the command then, or once more, does not wait.
+async fn close(call: &Call) -> bool {
+    tokio::select! {
+        // First, so that it is listened to before closing begins.
+        biased;
+        Ok(()) = stopping::once_more() => {
+            say("stopped before the database was closed; nothing is lost, and the next command goes on with what is left");
+            false
+        }
+        () = call.close() => true,
+    }
 }
 
 /// Writes what is still held back, and returns how the command ended. Why it failed, or what it did not do, is told also if nobody reads
@@ -121,9 +138,10 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Mcp(args) => mcp::run(call, args, output).await,
         #[cfg(feature = "server")]
         Command::Hook(args) => hook::run(call, args, output).await,
-        // Done already.
         #[cfg(feature = "server")]
-        Command::Token(_) => Ok(Outcome::Done),
-        Command::Config(_) | Command::Completions(_) | Command::Man(_) => Ok(Outcome::Done),
+        Command::Token(args) => token::run(&call.global, args, output),
+        Command::Config(args) => settings::run(&call.global, args, output),
+        Command::Completions(args) => manual::completions(args, output),
+        Command::Man(args) => manual::pages(args, output),
     }
 }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memory::extract::RuleExtractor;
-use memory::model::{Summarizer, TokenCounter};
+use memory::model::Summarizer;
 use memory::store::secrets::without_secrets;
+use memory::window::CounterKind;
 use memory::{Backend, Error, Folding, Memory, Scope, Settings, Stores};
 
 use crate::embedding::{self, Embedding};
@@ -34,6 +35,8 @@ pub(crate) struct Database {
     pub(crate) file: Option<PathBuf>,
     /// What is said beside its place.
     beside: Settings,
+    /// Who counts tokens when it is opened.
+    counter: CounterKind,
 }
 
 impl fmt::Debug for Database {
@@ -102,9 +105,10 @@ impl Database {
                     url: format!("sqlite:{path}{parameters}"),
                     file: Some(PathBuf::from(path)),
                     beside: Settings::default(),
+                    counter: COUNTER,
                 }
             }
-            None => Self { url: url.to_owned(), file: None, beside: Settings::default() },
+            None => Self { url: url.to_owned(), file: None, beside: Settings::default(), counter: COUNTER },
         })
     }
 
@@ -114,12 +118,17 @@ impl Database {
         let file = in_data_folder(name, how)?;
         let not_text = || Failure::Usage(format!("the path of the data folder is not UTF-8: {how}"));
         let path = file.to_str().ok_or_else(not_text)?;
-        Ok(Self { url: format!("sqlite:{path}"), file: Some(file), beside: Settings::default() })
+        Ok(Self { url: format!("sqlite:{path}"), file: Some(file), beside: Settings::default(), counter: COUNTER })
     }
 
     /// Returns it with what a file of settings says beside its place.
     pub(crate) fn by(self, settings: &Settings) -> Self {
         Self { beside: settings.clone(), ..self }
+    }
+
+    /// Returns it with another counter than [`COUNTER`], for a command that stores no message.
+    pub(crate) fn counted_by(self, counter: CounterKind) -> Self {
+        Self { counter, ..self }
     }
 
     /// Opens it, with search by meaning where somebody embeds.
@@ -141,6 +150,12 @@ impl Database {
     /// Returns its settings, with text and cache where the environment says. Nobody embeds, and nothing is queued.
     pub(crate) fn settings(&self) -> Settings {
         self.placed().without_embedder().without_journal()
+    }
+
+    /// Refuses a journal in the file of the database or of an index.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn check_journal(&self) -> Result<(), Failure> {
+        Ok(self.placed().check_journal().map_err(Error::from)?)
     }
 
     fn placed(&self) -> Settings {
@@ -177,7 +192,7 @@ impl Database {
             None if !is_bounded => said.with_folding(Folding::Off),
             _ => said,
         };
-        let mut builder = self.beside.over(stores)?.counter(counter()).buffer(buffer);
+        let mut builder = self.beside.over(stores)?.counter(self.counter.counter()).buffer(buffer);
         if let Some(summarizer) = reader.and_then(|reader| reader.summarizer) {
             builder = builder.summarizer(summarizer);
         }
@@ -215,14 +230,9 @@ async fn connect(settings: Settings) -> Result<Stores, Failure> {
     Ok(stores)
 }
 
-/// Returns the counter of every command, so that stored counts and those of a context agree.
-pub(crate) fn counter() -> Arc<dyn TokenCounter> {
-    #[cfg(feature = "tiktoken")]
-    let counter = memory::window::CounterKind::O200k;
-    #[cfg(not(feature = "tiktoken"))]
-    let counter = memory::window::CounterKind::Heuristic;
-    counter.counter()
-}
+/// The counter of every command that stores, so that stored counts and those of a context agree.
+pub(crate) const COUNTER: CounterKind =
+    if cfg!(feature = "tiktoken") { CounterKind::O200k } else { CounterKind::Heuristic };
 
 /// Returns the owner that is named, or how to name it.
 pub(crate) fn owner(tenant: Option<&str>, subject: Option<&str>) -> Result<Scope, Failure> {

@@ -12,6 +12,8 @@ pub(crate) enum Outcome {
     Partial,
     /// The person stopped it; what is done stays.
     Interrupted,
+    /// The person stopped it and did not wait until it had ended: nothing is closed.
+    Abandoned,
 }
 
 /// Why a command failed.
@@ -61,7 +63,7 @@ impl Outcome {
         ExitCode::from(match self {
             Self::Done => 0,
             Self::Partial => 3,
-            Self::Interrupted => 130,
+            Self::Interrupted | Self::Abandoned => 130,
         })
     }
 }

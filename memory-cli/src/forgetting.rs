@@ -1,9 +1,9 @@
-//! Forgets items by their ids, and reports what was forgotten.
+//! Forgets items by their ids.
 
 use memory::{ForgetReceipt, MessageId, Scoped, edge};
 
 use crate::failure::{Failure, Outcome};
-use crate::output::{Output, say};
+use crate::output::say;
 
 /// Returns whether nothing was there to be forgotten.
 pub(crate) fn is_empty(receipt: &ForgetReceipt) -> bool {
@@ -19,12 +19,4 @@ pub(crate) async fn forget_ids(scoped: &Scoped, ids: &[MessageId]) -> Result<(Fo
     }
     unknown.iter().for_each(|unknown| say(&format!("warning: {unknown}")));
     Ok((receipt, if unknown.is_empty() { Outcome::Done } else { Outcome::Partial }))
-}
-
-/// Writes what was forgotten.
-pub(crate) fn write(receipt: &ForgetReceipt, output: &mut Output) -> Result<(), Failure> {
-    if output.is_json() {
-        return Ok(output.json(receipt)?);
-    }
-    Ok(output.told(receipt)?)
 }

@@ -27,7 +27,7 @@ mod words;
 mod wrap;
 
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
+use std::io;
 use std::process::ExitCode;
 
 use clap::parser::ValueSource;
@@ -118,15 +118,10 @@ fn fail(failure: &Failure) -> ExitCode {
 /// Shows help and version on stdout; says in one line what is wrong with a command line.
 fn explain(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // Whoever closed the pipe has read enough.
-        let width = Look::of_stdout(Colour::Never).width;
-        for line in error.render().to_string().lines() {
-            // What explains an option stays beside it where there is room.
-            for part in Line::of(line).lines(width, 10, false) {
-                let _ = writeln!(std::io::stdout(), "{part}");
-            }
-        }
-        return ExitCode::SUCCESS;
+        return match show(&error.render().to_string()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(&Failure::Output(error)),
+        };
     }
     let text = without_arguments(error.render().to_string(), std::env::args_os());
     if !text.starts_with(ERROR) {
@@ -138,6 +133,13 @@ fn explain(error: &clap::Error) -> ExitCode {
     let words = paragraphs.map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
     say(&format!("{} (--help explains)", words.collect::<Vec<_>>().join("; ")));
     ExitCode::from(2)
+}
+
+/// Shows a text on stdout. What explains an option stays beside it where there is room.
+fn show(text: &str) -> io::Result<()> {
+    let mut output = Output::stdout(false, Look::of_stdout(Colour::Never));
+    text.lines().try_for_each(|line| output.painted(&Line::of(line), 10))?;
+    output.flush()
 }
 
 /// Returns a text that may quote arguments, without the secrets of the places among them.

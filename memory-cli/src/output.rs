@@ -92,6 +92,11 @@ impl Output {
         text.to_string().lines().try_for_each(|line| self.line(line))
     }
 
+    /// Writes a receipt, as JSON or in words.
+    pub(crate) fn receipt(&mut self, receipt: &(impl Serialize + Display)) -> io::Result<()> {
+        if self.is_json { self.json(receipt) } else { self.told(receipt) }
+    }
+
     /// Writes a part of what somebody says at once. Its lines are not broken, and lone carriage returns are left out.
     pub(crate) fn piece(&mut self, text: &str) -> io::Result<()> {
         write!(self.out, "{}", visible_lines(&text.replace('\r', "")))?;

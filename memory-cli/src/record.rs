@@ -22,11 +22,7 @@ pub(crate) fn write(stored: &StoredRecord, now: Timestamp, output: &mut Output) 
 
 /// Returns a record as JSON.
 pub(crate) fn as_json(stored: &StoredRecord, now: Timestamp) -> Value {
-    let mut value = edge::record(stored, now);
-    if let Value::Object(members) = &mut value {
-        members.insert("hold".to_owned(), json!(stored.record.hold));
-    }
-    value
+    edge::with(edge::record(stored, now), json!({ "hold": stored.record.hold }))
 }
 
 /// Shows one record, with what is known of it.

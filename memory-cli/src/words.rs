@@ -64,7 +64,9 @@ pub(crate) fn write_sent(context: &Context, dialect: Dialect, output: &mut Outpu
 
 /// Returns the recalled items of a context, in its order. One that was forgotten since is left out.
 async fn recalled(context: &Context, scoped: &Scoped) -> Result<Vec<Content>, Failure> {
-    let included = context.receipt.included.iter().filter(|included| included.part == PartKind::Recalled);
+    let recalled = context.receipt.included.iter().filter(|included| included.part == PartKind::Recalled);
+    // Ids are unique within an owner: what others share is not read as this one's.
+    let included = recalled.filter(|included| included.shared_by.is_none());
     let items: Vec<&ItemId> = included.map(|included| &included.item).collect();
     let (mut messages, mut records) = (Vec::new(), Vec::new());
     for item in &items {

@@ -134,3 +134,7 @@ mod support;
 #[cfg(test)]
 #[path = "program/trust.rs"]
 mod trust;
+#[cfg(test)]
+#[cfg(all(feature = "server", unix))]
+#[path = "program/unit.rs"]
+mod unit;

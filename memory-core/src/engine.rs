@@ -5,7 +5,7 @@
 //! | what is stored when a message is appended | `session.rs`; an answer that grows, or messages in place of others `edit.rs` |
 //! | how a branch shares the past of another conversation | `fork.rs` (how it begins), `past.rs` (what it inherits, in pages), `recall/window/past.rs` (in contexts) |
 //! | what a context holds and why | `recall/context.rs` and, without a conversation, `recall/alone.rs` (the calls), `recall/plan.rs` (how much of each tier), `recall/told.rs` (the synopsis), `recall/window.rs` (what was read and fits), `recall/unfold.rs` (messages in place of summaries), `recall/block.rs` (what is recalled), `recall/contents.rs` (the order and the receipt), `render.rs` (how it looks) |
-//! | how hits are found, fused and checked | `recall/search.rs` (the calls), `recall/terms.rs` (by which words), `recall/legs.rs` (the indexes), `recall/rank.rs` (the rule), `recall/hydrate.rs` (truth); without words `recall/newest.rs` |
+//! | how hits are found, fused and checked | `recall/search.rs` (the calls), `recall/terms.rs` (by which words), `recall/legs.rs` (the indexes), `recall/rank.rs` (the rule), `recall/hydrate.rs` (truth); of several owners at once `recall/sharing.rs`; without words `recall/newest.rs` |
 //! | how a record is stored, reinforced, superseded, retired or changed in its place | `write/remember.rs`, `write/retire.rs` and `write/put.rs` (the calls), `write/tell.rs` (what is written), `write/links.rs` (where), `write/places.rs` (told by more than one), `write/sources.rs` (nothing is derived from what is not there) |
 //! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `forget/trace.rs` and `forget/removals.rs` (summaries whose removal is cut off), `forget/untell.rs` (what is left) |
 //! | what waits in a journal | `inner/behind.rs`, `journal.rs` (the calls) |
@@ -59,7 +59,7 @@ pub use past::{HistoryEdge, HistoryPage};
 pub use recall::{Context, ContextRequest, Part, Search};
 pub use receipt::{
     AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, PartKind, Reason,
-    SearchReceipt, Signals, Stage, SynopsisShown, Tokens,
+    SearchReceipt, Sharing, Signals, Stage, SynopsisShown, Tokens,
 };
 pub use render::{Shown, fenced};
 pub use retention::{Retained, Retention};

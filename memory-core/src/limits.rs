@@ -10,7 +10,7 @@ use crate::filter::Filter;
 use crate::id::ItemId;
 use crate::message::{Block, Message, StoredMessage};
 use crate::record::{Record, StoredRecord, Telling};
-use crate::scope;
+use crate::scope::{self, Scope};
 
 /// The largest inputs accepted. Larger ones are `Invalid`, and nothing of them is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +62,10 @@ pub struct Limits {
     pub query_terms: usize,
     /// Results of one search. Default 10,000.
     pub results: usize,
+    /// Owners whose memory one search or context takes beside its own. Default 8: each is asked like the owner itself, by up to three
+    /// searches by words and one by meaning. So a call for nine owners makes up to 27 searches by words at once, of the 32 calls that a
+    /// guarded store runs at once ([`GuardPolicy::concurrency`](crate::layer::GuardPolicy::concurrency)): others wait for the rest.
+    pub sharing: usize,
 }
 
 impl Default for Limits {
@@ -89,6 +93,7 @@ impl Default for Limits {
             note_bytes: 64 << 10,
             query_terms: 256,
             results: 10_000,
+            sharing: 8,
         }
     }
 }
@@ -205,6 +210,29 @@ impl Limits {
             return Err(Error::invalid(format!("a search returns 1 to {} results, not {limit}", self.results)));
         }
         filter.check(self)
+    }
+
+    /// Returns `Ok` if `owner` may ask for what these owners share: others of the same tenant, each named once, and not too many.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if one is `owner`, of another tenant or named twice, or if there are too many.
+    pub fn check_sharing(&self, owner: &Scope, sharing: &[Scope]) -> Result<()> {
+        let (count, most) = (sharing.len(), self.sharing);
+        if count > most {
+            return Err(Error::invalid(format!("up to {most} other owners share with a search, not {count}")));
+        }
+        for (place, other) in sharing.iter().enumerate() {
+            if other == owner {
+                return Err(Error::invalid("who asks has their own memory: name other owners who share"));
+            }
+            if sharing.iter().take(place).any(|before| before == other) {
+                return Err(Error::invalid("each owner who shares is named once"));
+            }
+            if other.tenant() != owner.tenant() {
+                return Err(Error::invalid("owners of different tenants share nothing"));
+            }
+        }
+        Ok(())
     }
 
     /// Returns `Ok` if a query is not too long.

@@ -20,4 +20,4 @@ pub use weigh::{
     NAMED_BONUS, NAMED_WEIGHT, NEIGHBOUR_COSINE_WEIGHT, PERSON_BONUS, RoleWeights, SPAN_WEIGHT, TIME_BONUS,
     TIME_WEIGHT, add_spans, below_lenders, smooth,
 };
-pub(crate) use weigh::{hand_on, tells};
+pub(crate) use weigh::{best, hand_on, tells};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::number;
@@ -62,6 +62,13 @@ impl Scope {
 
     fn part(&self, index: usize) -> String {
         self.key.split('.').nth(index).and_then(decode).unwrap_or_default()
+    }
+}
+
+/// Written as its [`Scope::key`].
+impl Serialize for Scope {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.key())
     }
 }
 

@@ -45,12 +45,14 @@ impl Elastic {
 
     /// Reaches the server with a client that exists already; of the configuration only the rest counts.
     ///
-    /// The client's own timeout, proxy and credentials stay as they are.
+    /// The client's own timeout, proxy and credentials stay as they are. It follows redirects, and reads an answer whose length the
+    /// server does not tell to its end.
     ///
     /// # Errors
     /// `Backend` if the server does not answer.
     pub async fn from_client(client: Elasticsearch, config: ElasticConfig) -> Result<Self> {
-        Self::reach(config, Transport::of(client), false).await
+        let transport = Transport::of(client, &config);
+        Self::reach(config, transport, false).await
     }
 
     async fn reach(config: ElasticConfig, transport: Transport, is_own: bool) -> Result<Self> {

@@ -33,6 +33,7 @@ pub struct ElasticConfig {
     pub(crate) index: String,
     pub(crate) patience: Duration,
     pub(crate) bulk_patience: Duration,
+    pub(crate) answer_bytes: usize,
     pub(crate) refresh: Duration,
     pub(crate) shards: u32,
     pub(crate) replicas: Option<u32>,
@@ -67,6 +68,7 @@ impl ElasticConfig {
             index: "kari_memory".to_owned(),
             patience: Duration::from_secs(2),
             bulk_patience: Duration::from_secs(10),
+            answer_bytes: 256 << 20,
             refresh: Duration::from_secs(1),
             shards: 1,
             replicas: None,
@@ -116,6 +118,13 @@ impl ElasticConfig {
     #[must_use]
     pub fn with_bulk_patience(mut self, patience: Duration) -> Self {
         self.bulk_patience = patience;
+        self
+    }
+
+    /// Sets the most bytes that are read of one answer, unpacked. Default 256 MiB.
+    #[must_use]
+    pub fn with_answer_bytes(mut self, bytes: usize) -> Self {
+        self.answer_bytes = bytes;
         self
     }
 

@@ -114,11 +114,12 @@ async fn of_session(index: &Index, scope: &Scope, session: &SessionId, through: 
             "sort": [{ "item": "asc" }],
             "query": { "bool": { "filter": [of_owner(scope), { "term": { "held": session.key() } }] } },
         });
+        let is_first = after.is_none();
         if let (Some(after), Some(body)) = (after.take(), body.as_object_mut()) {
             body.insert("search_after".to_owned(), after);
         }
         let found = index.search(scope.key(), body, DELETE).await?;
-        let page = hits(&found).ok_or_else(|| garbled(DELETE))?;
+        let page = hits(&found, is_first).ok_or_else(|| garbled(DELETE))?;
         for hit in page {
             let version = hit.pointer("/_source/version").and_then(Value::as_i64).ok_or_else(|| garbled(DELETE))?;
             if version <= through {
@@ -192,7 +193,8 @@ async fn sweep(index: &Index, scope: &Scope, matching: &Value, doing: &'static s
     for _ in 0..PASSES {
         index.refresh(doing).await?;
         let found = index.search(scope.key(), body.clone(), doing).await?;
-        let operations: Option<Vec<Operation>> = hits(&found).and_then(|hits| hits.iter().map(deletion).collect());
+        let operations: Option<Vec<Operation>> =
+            hits(&found, true).and_then(|hits| hits.iter().map(deletion).collect());
         let operations = operations.ok_or_else(|| garbled(doing))?;
         if operations.is_empty() {
             return Ok(removed);
@@ -204,14 +206,14 @@ async fn sweep(index: &Index, scope: &Scope, matching: &Value, doing: &'static s
     Err(Fault::Answer { status: 409, kind: String::new(), after: None }).doing(doing)
 }
 
-/// Returns the documents found; none for an answer that is none.
-pub(crate) fn hits(found: &Value) -> Option<&[Value]> {
+/// Returns the documents found; none for an answer that is none, or whose first page shows nothing of what it counts. Further pages
+/// count what came before.
+pub(crate) fn hits(found: &Value, is_first: bool) -> Option<&[Value]> {
     let total = found.pointer("/hits/total/value")?.as_u64()?;
-    match found.pointer("/hits/hits") {
-        Some(hits) => Some(hits.as_array()?.as_slice()),
-        None if total == 0 || found.pointer("/hits/total").is_some() => Some(&[]),
-        None => None,
-    }
+    // What is empty is left out of an answer.
+    let hits = found.pointer("/hits/hits").map_or(Some(&[][..]), |hits| hits.as_array().map(Vec::as_slice))?;
+    let is_shown = total == 0 || !is_first || !hits.is_empty();
+    is_shown.then_some(hits)
 }
 
 /// Returns the deletion of a document as it was found.

@@ -32,6 +32,8 @@ pub(crate) enum Fault {
     Refused,
     /// The answer broke off, or is none: whether the request was carried out is unknown.
     Cut,
+    /// The answer is longer than what is read of one.
+    TooLong,
     /// The request could not be made.
     Unsent,
 }
@@ -44,6 +46,7 @@ impl fmt::Display for Fault {
             Self::TimedOut => f.write_str("no answer in time"),
             Self::Refused => f.write_str("no connection to the server"),
             Self::Cut => f.write_str("the answer broke off"),
+            Self::TooLong => f.write_str("the answer is too long"),
             Self::Unsent => f.write_str("the request could not be made"),
         }
     }
@@ -54,16 +57,19 @@ impl StdError for Fault {}
 impl Fault {
     /// Returns the fault that the driver met, without its words.
     pub(crate) fn of_driver(source: &elasticsearch::Error) -> Self {
+        let http = StdError::source(source).and_then(|source| source.downcast_ref::<reqwest::Error>());
+        http.map_or(Self::Unsent, Self::of_http)
+    }
+
+    /// Returns the fault that the HTTP client met, without its words.
+    pub(crate) fn of_http(source: &reqwest::Error) -> Self {
         if source.is_timeout() {
             return Self::TimedOut;
         }
-        let http = StdError::source(source).and_then(|source| source.downcast_ref::<reqwest::Error>());
-        match http {
-            Some(http) if http.is_connect() => Self::Refused,
-            Some(http) if http.is_builder() || http.is_redirect() => Self::Unsent,
-            Some(_) => Self::Cut,
-            None => Self::Unsent,
+        if source.is_connect() {
+            return Self::Refused;
         }
+        if source.is_builder() || source.is_redirect() { Self::Unsent } else { Self::Cut }
     }
 
     /// Returns the fault that a reply with an error status tells.
@@ -85,7 +91,7 @@ pub(crate) fn classify(fault: Fault, doing: &'static str) -> Error {
     let transience = match &fault {
         Fault::TimedOut => Transience::Late,
         Fault::Refused | Fault::Cut => TRANSIENT,
-        Fault::Unsent => Transience::Permanent,
+        Fault::Unsent | Fault::TooLong => Transience::Permanent,
         Fault::Answer { status, kind, after } => match (status, kind.as_str()) {
             (404, "index_not_found_exception" | "alias_not_found_exception") => return Error::corrupt(BACKEND, fault),
             (413, _) => return Error::invalid("more at once than the server accepts"),

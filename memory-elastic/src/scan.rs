@@ -36,7 +36,7 @@ pub(crate) async fn scan(
             body.insert("search_after".to_owned(), json!([last]));
         }
         let found = index.search(scope.key(), body, SCAN).await?;
-        let page = hits(&found).ok_or_else(|| garbled(SCAN))?;
+        let page = hits(&found, last.is_none()).ok_or_else(|| garbled(SCAN))?;
         for hit in page {
             items.push(stored(hit).ok_or_else(|| garbled(SCAN))?);
         }

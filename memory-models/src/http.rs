@@ -5,7 +5,7 @@
 //! | which server is asked, and how patiently | `config.rs` |
 //! | one request: deadline, retries, rate, bounds | `client.rs`, `attempts.rs` and the parts beside them |
 //! | a vendor's way to write requests and answers | `openai.rs`, `anthropic.rs`, `ollama.rs`, `rerank.rs` |
-//! | streams | `stream.rs`, cut into events by `framing.rs` |
+//! | streams | `chat.rs`, cut into events by `framing.rs` |
 //! | what the embedder checks and cuts | `embedder.rs`, `batches.rs`, `windows.rs` |
 
 mod anthropic;

@@ -1,8 +1,5 @@
 //! Summaries by a chat model.
 
-#[cfg(test)]
-mod tests;
-
 use std::fmt::Write as _;
 use std::sync::Arc;
 

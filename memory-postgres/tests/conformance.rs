@@ -2,6 +2,8 @@
 
 #[path = "cases/erasers.rs"]
 mod erasers;
+#[path = "cases/forks.rs"]
+mod forks;
 #[path = "cases/large.rs"]
 mod large;
 #[path = "cases/many.rs"]
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         .test("erasers::lost", |servers| async move {
             erasers::lost(search(&servers).await?, servers.url("postgres")?).await
         })
+        .test("forks::of_any_length", |servers| async move { forks::of_any_length(servers.url("postgres")?).await })
         .test("large::built_at_once", |servers| async move { large::built_at_once(search(&servers).await?).await })
         .test("large::s1_9_nearest_of_many", |servers| async move {
             large::s1_9_nearest_of_many(search(&servers).await?).await
@@ -93,6 +96,9 @@ fn main() -> ExitCode {
         })
         .test("notes::of_earlier_versions", |servers| async move {
             notes::of_earlier_versions(search(&servers).await?, servers.url("postgres")?).await
+        })
+        .test("notes::erased_in_the_midst", |servers| async move {
+            notes::erased_in_the_midst(servers.url("postgres")?).await
         })
         .test("notes::retired_beside_writers", |servers| async move {
             notes::retired_beside_writers(servers.url("postgres")?).await

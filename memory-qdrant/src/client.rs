@@ -197,6 +197,22 @@ fn version(text: &str) -> Option<(u32, u32)> {
 mod tests {
     use super::*;
 
+    impl Qdrant {
+        /// Returns a server whose calls wait until they are admitted.
+        pub(crate) fn waiting() -> Self {
+            let config = QdrantConfig::new("http://127.0.0.1:1");
+            let driver = Driver::from_url(&config.url).skip_compatibility_check().build().unwrap();
+            let shared = Shared { driver: Mutex::new(driver), calls: Semaphore::new(0), config };
+            Self { shared: Arc::new(shared) }
+        }
+
+        /// Admits a call, and returns whether one waited.
+        pub(crate) fn admits_one(&self) -> bool {
+            self.shared.calls.add_permits(1);
+            self.shared.calls.available_permits() == 0
+        }
+    }
+
     #[test]
     fn versions_are_read_by_their_first_two_numbers() {
         assert_eq!(version("1.16.0"), Some((1, 16)));

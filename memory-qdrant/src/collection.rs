@@ -31,7 +31,7 @@ const LARGEST_WRITE: u64 = 1_024;
 pub(crate) struct Collection {
     /// Its name.
     pub(crate) name: String,
-    replicas: u32,
+    pub(crate) replicas: u32,
 }
 
 impl Collection {

@@ -150,7 +150,35 @@ impl VectorStore for QdrantVectors {
     }
 
     async fn clear(&self, scope: &Scope) -> Result<()> {
-        let (index, scope) = (Arc::clone(&self.index), scope.clone());
-        detached("clear vectors", async move { erase::clear(&index, &scope).await }).await
+        // Not in a task of its own: a call that was given up may not delete what is put afterwards.
+        erase::clear(&self.index, scope).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_clearing_that_is_given_up_deletes_nothing_later() {
+        let ada = Scope::new("t", "ada").unwrap();
+        let mut context = Context::from_waker(Waker::noop());
+        // The control: an erasure goes on all the same.
+        for goes_on in [true, false] {
+            let (model, recipe) = ("m".to_owned(), "r".to_owned());
+            let space = EmbeddingSpace { model, dimension: 2, normalised: true, recipe };
+            let (server, collection) = (Qdrant::waiting(), Collection { name: "c".to_owned(), replicas: 1 });
+            let index = Index { server: server.clone(), space, collection, sizes: Sizes::default() };
+            let store = QdrantVectors { index: Arc::new(index) };
+            if goes_on {
+                assert!(store.erase(&ada, Epoch(1)).as_mut().poll(&mut context).is_pending());
+            } else {
+                assert!(store.clear(&ada).as_mut().poll(&mut context).is_pending());
+            }
+            tokio::task::yield_now().await;
+            assert_eq!(server.admits_one(), goes_on);
+        }
     }
 }

@@ -43,9 +43,15 @@ impl RedisBlackboard {
     /// The usual capacity of a board.
     pub const DEFAULT_CAPACITY: usize = 100;
 
-    /// Returns boards of up to `capacity` live entries, at least 1. A search reads a whole board: keep them small.
-    pub fn new(redis: &Redis, capacity: usize) -> Self {
-        Self { redis: redis.clone(), capacity: capacity.max(1), keep: Keep::default() }
+    /// Returns boards of up to `capacity` live entries. A search reads a whole board: keep them small.
+    ///
+    /// # Errors
+    /// `Invalid` for boards of no entries.
+    pub fn new(redis: &Redis, capacity: usize) -> Result<Self> {
+        if capacity == 0 {
+            return Err(Error::invalid("a board has room for at least one entry"));
+        }
+        Ok(Self { redis: redis.clone(), capacity, keep: Keep::default() })
     }
 
     /// Sets what keeps an entry on a full board. Default every use. All processes that share a board should say the same.
@@ -55,8 +61,8 @@ impl RedisBlackboard {
     /// use memory_redis::{Redis, RedisBlackboard};
     ///
     /// // A queue of fifty: what was put first goes first, however often it is read.
-    /// fn queue(redis: &Redis) -> RedisBlackboard {
-    ///     RedisBlackboard::new(redis, 50).with_keep(Keep::Put)
+    /// fn queue(redis: &Redis) -> memory_core::Result<RedisBlackboard> {
+    ///     Ok(RedisBlackboard::new(redis, 50)?.with_keep(Keep::Put))
     /// }
     /// ```
     #[must_use]

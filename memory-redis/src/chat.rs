@@ -20,7 +20,7 @@ use memory_core::store::{Erased, Health, Store};
 use crate::client::Redis;
 use crate::error::BACKEND;
 use crate::owner;
-use crate::upkeep::Walk;
+use crate::upkeep::{Walk, step_back};
 
 /// Conversations in Redis: [`ChatStore`] and [`memory_core::store::upkeep::Upkeep`].
 #[derive(Clone, Debug)]
@@ -56,7 +56,9 @@ impl Store for RedisChat {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        owner::erase(&self.redis, scope, below).await
+        let erased = owner::erase(&self.redis, scope, below).await?;
+        step_back(&self.redis, scope).await?;
+        Ok(erased)
     }
 }
 

@@ -192,17 +192,20 @@ impl Redis {
                 return Ok(reply);
             }
             let round = reply.text()?;
-            let indexes = self.list_owner(scope, doing).await?;
+            let indexes = self.list_owner(scope, call.makes_room, doing).await?;
             call.prepare(indexes, round);
         }
         Err(contended(doing))
     }
 
-    /// Puts an owner on both lists, then returns the indexes that a new owner begins with.
-    async fn list_owner(&self, scope: &Scope, doing: &'static str) -> Result<String> {
+    /// Puts an owner on both lists, if a call `makes_room` also while memory is full, then returns the indexes that a new owner
+    /// begins with.
+    async fn list_owner(&self, scope: &Scope, makes_room: bool, doing: &'static str) -> Result<String> {
         let keys = self.keys();
-        self.command(cmd("ZADD").arg(keys.owners()).arg(0).arg(scope.key()), doing).await?;
-        self.run(&Call::new(&LIST, keys.noted()).arg(scope.key()), doing).await?;
+        for (list, score) in [(keys.owners(), "0"), (keys.noted(), "-")] {
+            let call = Call::new(&LIST, list).arg(scope.key()).arg(score);
+            self.run(&call.arg(if makes_room { "1" } else { "" }), doing).await?;
+        }
         let indexes = self.command(cmd("HGETALL").arg(keys.indexes()), doing).await?;
         let mut entries: Vec<String> = pairs(indexes)?
             .into_iter()
@@ -249,16 +252,23 @@ pub(crate) struct Call {
     script: &'static Script,
     key: String,
     arguments: Vec<Vec<u8>>,
+    /// Whether it is carried out while the server's memory is full.
+    makes_room: bool,
 }
 
 impl Call {
     pub(crate) fn new(script: &'static Script, key: String) -> Self {
-        Self { script, key, arguments: Vec::new() }
+        Self { script, key, arguments: Vec::new(), makes_room: false }
     }
 
     /// Returns a call of a script that writes an owner's truth, for [`Redis::change`].
     pub(crate) fn change(script: &'static Script, key: String) -> Self {
         Self::new(script, key).arg("-").arg("-")
+    }
+
+    /// Returns such a call of a script that forgets or makes room, which a server carries out while its memory is full.
+    pub(crate) fn release(script: &'static Script, key: String) -> Self {
+        Self { makes_room: true, ..Self::change(script, key) }
     }
 
     /// Adds an argument.

@@ -30,7 +30,7 @@ pub(crate) async fn erase(redis: &Redis, scope: &Scope, below: Epoch) -> Result<
     let work = async move {
         let mut removed = 0;
         loop {
-            let call = Call::change(&script::ERASE, redis.keys().owner(&scope)).arg(padded(below)).number(STEP);
+            let call = Call::release(&script::ERASE, redis.keys().owner(&scope)).arg(padded(below)).number(STEP);
             let mut step = redis.change(&scope, call, ERASE).await?;
             removed += step.number()?;
             let remaining = step.number()?;
@@ -47,7 +47,7 @@ pub(crate) async fn bury(redis: &Redis, scope: &Scope, seen: Epoch) -> Result<Ep
     seen.check()?;
     let (redis, scope) = (redis.clone(), scope.clone());
     let work = async move {
-        let call = Call::change(&script::BURY, redis.keys().owner(&scope)).arg(padded(seen));
+        let call = Call::release(&script::BURY, redis.keys().owner(&scope)).arg(padded(seen));
         Ok(Epoch(redis.change(&scope, call, BURY).await?.number()?))
     };
     detached(BURY, work).await

@@ -14,6 +14,7 @@ use memory_core::time::Timestamp;
 use crate::chat::RedisChat;
 use crate::owner;
 
+pub(crate) use indexes::step_back;
 pub(crate) use walk::Walk;
 
 #[async_trait]

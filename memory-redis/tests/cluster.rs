@@ -132,7 +132,7 @@ async fn three_masters_keep_every_promise(servers: Servers) -> Scene {
         let urls = of_board.clone();
         async move {
             let redis = open(&urls, &setting).await?;
-            Ok(Arc::new(RedisBlackboard::new(&redis, setting.capacity).with_keep(setting.keep)) as Boards)
+            Ok(Arc::new(RedisBlackboard::new(&redis, setting.capacity)?.with_keep(setting.keep)) as Boards)
         }
     });
     kept(play(&blackboard::table(), boards))?;

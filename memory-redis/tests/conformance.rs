@@ -26,7 +26,7 @@ async fn cache(setting: Setting) -> Result<Caches> {
 }
 
 async fn blackboard(setting: Setting) -> Result<Boards> {
-    Ok(Arc::new(RedisBlackboard::new(&open(&setting).await?, setting.capacity).with_keep(setting.keep)))
+    Ok(Arc::new(RedisBlackboard::new(&open(&setting).await?, setting.capacity)?.with_keep(setting.keep)))
 }
 
 async fn probe(url: String) -> Result<Health> {

@@ -23,6 +23,12 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// More requests at once than any server has, and as many as can be counted.
 const MOST: usize = 1 << 24;
 
+/// The longest wait for headers: a time so far away can still be told.
+const YEAR: Duration = Duration::from_secs(365 * 86_400);
+
+/// How many items are read at once of which each may have megabytes: what is read may not be shown.
+pub(crate) const PART: usize = 32;
+
 /// What every request shares.
 #[derive(Debug)]
 pub(crate) struct App {
@@ -50,6 +56,7 @@ impl App {
     pub(crate) fn new(memory: Memory, tokens: Tokens, mut config: Config) -> Self {
         config.at_once = config.at_once.min(MOST);
         config.at_once_per_token = config.at_once_per_token.min(MOST);
+        config.header_timeout = config.header_timeout.min(YEAR);
         Self {
             memory,
             tokens,

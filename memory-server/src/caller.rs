@@ -37,9 +37,20 @@ impl Caller {
         Self { grant: Arc::new(grant), scoped }
     }
 
+    /// Returns the same with a handle that has seen nothing of the owner yet, as each request over HTTP has one. A handle that was used
+    /// before an erasure of the owner writes no more.
+    pub(crate) fn anew(&self) -> Self {
+        Self { grant: Arc::clone(&self.grant), scoped: self.scoped.memory().of(self.scoped.scope()) }
+    }
+
     /// Returns the present time.
     pub(crate) fn now(&self) -> Timestamp {
         self.scoped.memory().now()
+    }
+
+    /// Returns whether the caller may be told what is known. Who may write alone is answered as if nothing was.
+    pub(crate) fn may_read(&self) -> bool {
+        self.grant.rights().allow(Right::Read)
     }
 
     /// Returns the owner's memory if the token allows that.

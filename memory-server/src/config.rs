@@ -32,7 +32,7 @@ pub struct Config {
     pub deadline: Duration,
     /// How long an export or an import may take, and how long a client may take for a long answer. Default 10 minutes.
     pub transfer_deadline: Duration,
-    /// How long a client may take for the headers of a request. Default 9 seconds.
+    /// How long a client may take for the headers of a request. Default 9 seconds; above a year it is that.
     pub header_timeout: Duration,
     /// How long requests under way have when the server stops. Default 10 seconds.
     pub drain: Duration,

@@ -27,7 +27,8 @@ pub(crate) async fn address(State(app): State<Arc<App>>, request: Request, next:
 }
 
 fn holds_token(uri: &Uri) -> bool {
-    let text = uri.path_and_query().map_or("", |text| text.as_str());
+    // All of it: a request to a proxy has an authority, and that may have a user.
+    let text = uri.to_string();
     let hex = |digit: Option<&u8>| digit.and_then(|digit| char::from(*digit).to_digit(16));
     let (mut plain, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
     while let Some((byte, after)) = rest.split_first() {
@@ -87,7 +88,12 @@ mod tests {
     #[test]
     fn a_token_is_seen_in_an_address_however_it_is_written() {
         let id = "0123456789abcdef";
-        for text in [format!("/?token=mem_{id}_00"), format!("/mem%5F{id}_"), format!("/v1/%6dem_{id}%5f0?x")] {
+        for text in [
+            format!("/?token=mem_{id}_00"),
+            format!("/mem%5F{id}_"),
+            format!("/v1/%6dem_{id}%5f0?x"),
+            format!("http://mem_{id}_00@localhost/"),
+        ] {
             assert!(holds_token(&text.parse().unwrap()), "{text}");
         }
         for text in ["/v1/sessions/mem_talk", "/?q=mem_0123456789abcde_", "/%", "/%5", "/%zz?mem_"] {

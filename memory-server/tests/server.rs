@@ -37,6 +37,9 @@ mod mcp;
 #[path = "server/messages.rs"]
 mod messages;
 #[cfg(test)]
+#[path = "server/observed.rs"]
+mod observed;
+#[cfg(test)]
 #[path = "server/page.rs"]
 mod page;
 #[cfg(test)]
@@ -45,9 +48,13 @@ mod records;
 #[cfg(test)]
 #[path = "server/sockets.rs"]
 mod sockets;
-#[cfg(all(test, feature = "tls"))]
+#[cfg(test)]
+#[cfg(feature = "tls")]
 #[path = "server/tls.rs"]
 mod tls;
 #[cfg(test)]
 #[path = "server/transfer.rs"]
 mod transfer;
+#[cfg(test)]
+#[path = "server/under_way.rs"]
+mod under_way;

@@ -1,24 +1,30 @@
 //! The calls of a memory of three tiers beside the ceilings of its design (S1-18): one message more, the search of one conversation,
-//! of notes, of what lasts, and a context over all tiers, through the public calls over a file. Fails if a median is above its ceiling.
+//! of notes, of what lasts, and a context over all tiers, through the public calls over a file, and the pass of upkeep that builds a
+//! synopsis anew, for which no call waits. Fails if a median is above its ceiling.
 //!
 //! `cargo bench -p memory-sqlite --bench tiers`; `-- 1000 5000 20000` for so many messages of the conversation, notes and records.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::engine::{ContextRequest, Memory, MemoryBuilder, Remember, Search, WorkingNote};
+use memory_core::engine::{ContextRequest, Memory, MemoryBuilder, Remember, Scoped, Search, WorkingNote};
 use memory_core::hashing::HashEmbedder;
 use memory_core::model::Embedder as _;
 use memory_core::window::BufferConfig;
-use memory_core::{Analysis, Field, Filter, Message, Role, Scope, SessionId, Truth};
+use memory_core::{Analysis, Error, Field, Filter, Message, Role, Scope, SessionId, Truth};
 use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText, SqliteVectors};
 use memory_testkit::bench::{Outcome, Times, alone, heading, numbers, say};
+use memory_testkit::doubles::ManualClock;
 
 /// Words that texts are made of, so that a question finds many of them.
 const WORDS: [&str; 12] =
     ["train", "Porto", "ticket", "garden", "letter", "window", "river", "bread", "doctor", "music", "winter", "bridge"];
 /// How often each call is made.
 const CALLS: usize = 100;
+/// How often a synopsis is built anew.
+const SYNOPSES: usize = 10;
+/// A synopsis is built at most once in this time.
+const PAUSE: Duration = Duration::from_secs(60);
 
 fn main() -> std::process::ExitCode {
     alone(measure)
@@ -37,7 +43,7 @@ fn question(number: usize) -> String {
     format!("Where is the {} with number {number}?", word(number))
 }
 
-async fn open(folder: &std::path::Path) -> Outcome<Memory> {
+async fn open(folder: &std::path::Path, clock: Arc<ManualClock>) -> Outcome<Memory> {
     let file = Sqlite::connect(SqliteConfig::new(folder.join("tiers.db"))).await?;
     let embedder = Arc::new(HashEmbedder::new(384));
     let vectors = SqliteVectors::new(&file, embedder.space().clone());
@@ -45,14 +51,30 @@ async fn open(folder: &std::path::Path) -> Outcome<Memory> {
         Truth::chat(Arc::new(SqliteChat::new(&file))),
         Truth::records(Arc::new(SqliteRecords::new(&file))),
     );
-    let builder = builder.text(Arc::new(SqliteText::new(&file, Analysis::english().name())));
+    let builder = builder.text(Arc::new(SqliteText::new(&file, Analysis::english().name()))).clock(clock);
     Ok(builder.vectors(Arc::new(vectors), embedder).buffer(BufferConfig::balanced()).build().await?)
+}
+
+/// Tells something that makes the synopsis stale, and lets upkeep build it anew, from all that is known.
+async fn anew(memory: &Memory, ada: &Scoped, clock: &ManualClock) -> memory_core::Result<Times> {
+    let build = async |number: usize| {
+        clock.advance(PAUSE);
+        ada.remember(Remember::fact(format!("Ada has lived in {number} houses."))).await?;
+        // Only what is used is built.
+        ada.synopsis().await?;
+        match memory.upkeep_once().await?.synopses {
+            0 => Err(Error::invalid("the synopsis was not built anew")),
+            _ => Ok(()),
+        }
+    };
+    Times::of(SYNOPSES, build).await
 }
 
 async fn measure() -> Outcome<()> {
     let [messages, notes, records] = numbers([1_000, 5_000, 10_000]);
     let folder = tempfile::tempdir()?;
-    let memory = open(folder.path()).await?;
+    let clock = Arc::<ManualClock>::default();
+    let memory = open(folder.path(), clock.clone()).await?;
     let ada = memory.of(&Scope::new("acme", "ada")?);
     let talk = ada.session(&SessionId::new("talk")?);
     // Who has a conversation and nothing else: the buffer of the design.
@@ -87,6 +109,7 @@ async fn measure() -> Outcome<()> {
         Times::of(CALLS, async |number| ada.search(&of_kind(question(number), false)).await.map(drop)).await?;
     let all = async |number| talk.assemble(&ContextRequest::muxi(question(number))).await.map(drop);
     let context = Times::of(CALLS, all).await?;
+    let synopsis = anew(&memory, &ada, &clock).await?;
 
     let ceilings = [
         ("one message more, below 1 ms", add, 1),
@@ -94,6 +117,7 @@ async fn measure() -> Outcome<()> {
         ("search of notes, 5 to 20 ms", working, 20),
         ("search of what lasts, 20 to 100 ms", lasting, 100),
         ("a context over all tiers, 50 to 200 ms", context, 200),
+        ("a synopsis anew, 500 to 2,000 ms", synopsis, 2_000),
     ];
     let mut above = Vec::new();
     for (name, times, ceiling) in &ceilings {

@@ -5,10 +5,14 @@ mod compact;
 #[cfg(test)]
 mod costs;
 mod encode;
+#[cfg(test)]
+mod forks;
 mod read;
 mod redact;
 mod restore;
 mod session;
+#[cfg(test)]
+mod steps;
 
 use async_trait::async_trait;
 use memory_core::error::Result;

@@ -16,7 +16,7 @@ use memory_core::{Field, Filter, Result, Scalar};
 use sqlx::{QueryBuilder, Sqlite};
 
 pub(crate) use lead::Lead;
-pub(crate) use values::{Bound, ValueRow, role_number, unit_number, unit_of, value_rows};
+pub(crate) use values::{Bound, EACH_UNIT, ValueRow, role_number, unit_number, unit_of, value_rows};
 
 use values::{ROLES, UNITS, key_of, type_of};
 

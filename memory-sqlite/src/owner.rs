@@ -97,13 +97,26 @@ pub(crate) async fn bury(
     drop.execute(&mut *connection).await.doing(doing)?;
     let keep = sqlx::query("UPDATE note SET owner = ? WHERE owner = ?").bind(new.id).bind(old.id);
     keep.execute(&mut *connection).await.doing(doing)?;
-    // A walk that is in the midst of the owner's items has none left to note, and names one. What is written from now on is noted
-    // by whoever writes it. Walks of indexes that are being retired are of the truth's number below zero.
-    let sql =
-        "UPDATE enlisted SET noted_key = '' WHERE truth IN (?1, -1 - ?1) AND noted_owner = ?2 AND noted_key <> ''";
-    let leave = sqlx::query(sql).bind(truth.number()).bind(scope.key());
-    leave.execute(connection).await.doing(doing)?;
+    leave_midst(connection, truth, scope, new, doing).await?;
     Ok(new)
+}
+
+/// Takes walks that are in the midst of what the owner had before its burial out of it, because they name something of it. None of
+/// it is left to note, and what was written since was noted by whoever wrote it.
+async fn leave_midst(
+    connection: &mut SqliteConnection,
+    truth: Truth,
+    scope: &Scope,
+    owner: Owner,
+    doing: &'static str,
+) -> Result<()> {
+    // Unless it is there now. Walks of indexes that are being retired are of the truth's number below zero.
+    let sql = "UPDATE enlisted SET noted_key = '' WHERE truth IN (?1, -1 - ?1) AND noted_owner = ?2 AND noted_key <> '' \
+         AND NOT EXISTS (SELECT 1 FROM session WHERE owner = ?3 AND key = noted_key) \
+         AND NOT EXISTS (SELECT 1 FROM record WHERE owner = ?3 AND id = unhex(noted_key)) \
+         AND NOT EXISTS (SELECT 1 FROM record_grave WHERE owner = ?3 AND id = unhex(noted_key))";
+    let leave = sqlx::query(sql).bind(truth.number()).bind(scope.key()).bind(owner.id);
+    leave.execute(connection).await.doing(doing).map(|_| ())
 }
 
 /// Returns the owner's epoch; zero for an unknown one.

@@ -23,6 +23,7 @@ use memory_core::{Epoch, Error, ItemId, Result, Scope, Unit, Version};
 
 use crate::client::Sqlite;
 use crate::error::{BACKEND, lost};
+use crate::filter::EACH_UNIT;
 use crate::index::{erase, items, place};
 
 use held::Key;
@@ -60,7 +61,7 @@ impl SqliteText {
 
     /// Drops an owner's entries from the cache.
     fn let_go(&self, scope: &Scope) {
-        for unit in [Unit::Message, Unit::Record, Unit::Span] {
+        for unit in EACH_UNIT {
             self.file.texts().remove(&self.key(scope, unit));
         }
     }

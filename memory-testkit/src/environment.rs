@@ -43,6 +43,12 @@ pub fn rounds(usual: usize) -> usize {
     number("MEMORY_TEST_ROUNDS").and_then(|rounds| usize::try_from(rounds).ok()).unwrap_or(usual)
 }
 
+/// Returns `MEMORY_TEST_LENGTH`: how many messages a long conversation has beside which a short one must cost the same; `usual`
+/// unless it says otherwise.
+pub fn length(usual: usize) -> usize {
+    number("MEMORY_TEST_LENGTH").and_then(|length| usize::try_from(length).ok()).unwrap_or(usual)
+}
+
 /// Returns `MEMORY_TEST_MESSAGES`: how many messages an index is filled with that is to lose them; `usual` unless it says
 /// otherwise.
 #[cfg(feature = "containers")]

@@ -52,7 +52,7 @@ pub use bed::{
 };
 pub use boxed::Boxed;
 pub use check::{Failure, SLACK, Scene, equal};
-pub use environment::rounds;
+pub use environment::{length, rounds};
 pub use program::printed;
 pub use scenario::{Needs, Scenario};
 pub use suite::{OFFICIAL_ONLY, OfficialOnly, Presence, Suite};

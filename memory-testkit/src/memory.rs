@@ -1,10 +1,12 @@
 //! A whole memory over the stores of a backend: what a user of the library sees, row by row of `docs/rows.md`.
 //!
-//! A scenario's name begins with the row that it shows. It plays the engine over the conversations, records, indexes and cache
-//! that the suite was given; what is missing lives in the process.
+//! A scenario's name begins with the row that it shows. It plays the engine over the conversations, records, indexes, cache and
+//! boards that the suite was given; what is missing lives in the process.
 
+mod boards;
 mod changes;
 mod context;
+mod costs;
 mod counts;
 mod defaults;
 mod degraded;
@@ -24,12 +26,16 @@ mod owners;
 mod planner;
 mod quarantine;
 mod ranking;
+mod rebuilds;
 mod records;
+mod restored;
 mod retention;
 mod search;
+mod sharing;
 mod synopses;
 mod tiers;
 mod times;
+mod windows;
 mod world;
 
 use std::sync::Arc;
@@ -43,8 +49,10 @@ use crate::{Boxed, Scenario};
 /// Returns the scenarios of a whole memory.
 pub fn table() -> Vec<Scenario<Stores>> {
     [
+        boards::TABLE,
         changes::TABLE,
         context::TABLE,
+        costs::TABLE,
         counts::TABLE,
         defaults::TABLE,
         degraded::TABLE,
@@ -63,12 +71,16 @@ pub fn table() -> Vec<Scenario<Stores>> {
         planner::TABLE,
         quarantine::TABLE,
         ranking::TABLE,
+        rebuilds::TABLE,
         records::TABLE,
+        restored::TABLE,
         retention::TABLE,
         search::TABLE,
+        sharing::TABLE,
         synopses::TABLE,
         tiers::TABLE,
         times::TABLE,
+        windows::TABLE,
     ]
     .concat()
 }
@@ -85,7 +97,7 @@ pub(crate) fn table_of(given: &Openers) -> (Vec<Scenario<Stores>>, Opener<Stores
     let is_given = chat.is_some() || records.is_some() || text.is_some() || vectors.is_some();
     let is_behind = given.before.is_some();
     let chat = given.before.clone().or_else(|| given.chat.clone());
-    let open = Openers { chat, blackboard: None, journal: None, ..given.clone() }.all();
+    let open = Openers { chat, journal: None, ..given.clone() }.all();
     let fitting: Opener<Stores> = Arc::new(move |setting| -> Boxed<'static, _> {
         let opening = open(fitted(setting));
         Box::pin(async move { Ok(Stores { is_behind, ..opening.await? }) })

@@ -8,7 +8,7 @@ use memory_core::{Epoch, ItemId, Result, Scope, Version};
 use crate::bed::Subject;
 use crate::check::{Scene, equal};
 use crate::generate::{HOSTILE_NAMES, Random, deletion, session_deletion};
-use crate::text::build::{self as text, message, record, span};
+use crate::text::build::{self as text, message, record, revision, span};
 use crate::vectors::build as vectors;
 use crate::{Bed, Texts, Vectors};
 
@@ -18,6 +18,7 @@ scenarios!(TEXT: Texts, VECTORS: Vectors = [
     a_scan_lists_nothing_that_was_deleted_or_erased,
     a_scan_lists_nothing_of_other_owners,
     a_scan_finds_all_that_stays_while_others_come_and_go,
+    a_scan_of_any_limit_lists_all_items_once,
 ]);
 
 /// A store that lists what it holds of an owner.
@@ -213,4 +214,22 @@ async fn a_scan_finds_all_that_stays_while_others_come_and_go<S: Lists>(bed: Bed
         messages
     };
     equal(messages(listed), messages(items))
+}
+
+async fn a_scan_of_any_limit_lists_all_items_once<S: Lists>(bed: Bed<S>) -> Scene {
+    let ada = bed.scope("ada")?;
+    let items: Vec<_> = (0..1_100).map(|number| (message(number), revision(1))).collect();
+    for part in items.chunks(275) {
+        bed.store.keep(&ada, part).await?;
+    }
+    for limit in [usize::MAX, usize::MAX - 1, 1 << 40, 1 << 31, 100_000, 1_100] {
+        let listed = bed.store.page(&ada, None, limit).await?;
+        let mut found = listed.clone();
+        found.sort();
+        check!(found == items, "{limit} lists {} items", listed.len());
+        let behind = listed.get(49).map(|(item, _)| item);
+        let rest = listed.get(50..).unwrap_or_default();
+        equal(bed.store.page(&ada, behind, limit).await?, rest)?;
+    }
+    Ok(())
 }

@@ -106,6 +106,9 @@ mod notes;
 #[path = "engine/partial.rs"]
 mod partial;
 #[cfg(test)]
+#[path = "engine/partly_put.rs"]
+mod partly_put;
+#[cfg(test)]
 #[path = "engine/passes.rs"]
 mod passes;
 #[cfg(test)]

@@ -13,6 +13,13 @@ use memory_testkit::{Boards, Caches, Setting, Suite, Texts, Vectors};
 fn shared<S: Clone + Send>(
     make: impl Fn(Setting, Arc<Guard>) -> S,
 ) -> impl Fn(Setting) -> std::future::Ready<Result<S>> {
+    tried(move |setting, guard| Ok(make(setting, guard)))
+}
+
+/// Returns the same of stores that refuse some settings.
+fn tried<S: Clone + Send>(
+    make: impl Fn(Setting, Arc<Guard>) -> Result<S>,
+) -> impl Fn(Setting) -> std::future::Ready<Result<S>> {
     let stores = Mutex::new(BTreeMap::new());
     move |setting| {
         let mut stores = stores.lock().unwrap_or_else(PoisonError::into_inner);
@@ -20,8 +27,8 @@ fn shared<S: Clone + Send>(
         // Scenarios let hundreds of tasks call at once.
         let policy = GuardPolicy::default().with_concurrency(32, 10_000);
         let guard = Guard::new("reference", policy, setting.clock.clone());
-        let store: &mut S = stores.entry(name).or_insert_with(|| make(setting, guard));
-        std::future::ready(Ok(store.clone()))
+        let store: &mut Result<S> = stores.entry(name).or_insert_with(|| make(setting, guard));
+        std::future::ready(store.clone())
     }
 }
 
@@ -34,9 +41,9 @@ fn main() -> ExitCode {
             Arc::new(Guarded::new(Arc::new(MemVectors::new(setting.space)), guard)) as Vectors
         }))
         .cache(shared(|setting, guard| Arc::new(Guarded::new(Arc::new(MemCache::new(setting.clock)), guard)) as Caches))
-        .blackboard(shared(|setting, guard| {
-            let board = MemBlackboard::new(setting.clock, setting.capacity).with_keep(setting.keep);
-            Arc::new(Guarded::new(Arc::new(board), guard)) as Boards
+        .blackboard(tried(|setting, guard| {
+            let board = MemBlackboard::new(setting.clock, setting.capacity)?.with_keep(setting.keep);
+            Ok(Arc::new(Guarded::new(Arc::new(board), guard)) as Boards)
         }))
         .run()
 }

@@ -12,11 +12,16 @@ use memory_testkit::{Boards, Caches, Embedders, Journals, Setting, Suite, Summar
 
 /// Returns the opener of stores that live in the process: opened twice by one name, it is the same store.
 fn shared<S: Clone + Send>(make: impl Fn(Setting) -> S) -> impl Fn(Setting) -> std::future::Ready<Result<S>> {
+    tried(move |setting| Ok(make(setting)))
+}
+
+/// Returns the same of stores that refuse some settings.
+fn tried<S: Clone + Send>(make: impl Fn(Setting) -> Result<S>) -> impl Fn(Setting) -> std::future::Ready<Result<S>> {
     let stores = Mutex::new(BTreeMap::new());
     move |setting| {
         let mut stores = stores.lock().unwrap_or_else(PoisonError::into_inner);
-        let store: &mut S = stores.entry(setting.name.clone()).or_insert_with(|| make(setting));
-        std::future::ready(Ok(store.clone()))
+        let store: &mut Result<S> = stores.entry(setting.name.clone()).or_insert_with(|| make(setting));
+        std::future::ready(store.clone())
     }
 }
 
@@ -27,8 +32,9 @@ fn main() -> ExitCode {
         .text(shared(|setting| Arc::new(MemText::new(setting.analysis)) as Texts))
         .vectors(shared(|setting| Arc::new(MemVectors::new(setting.space)) as Vectors))
         .cache(shared(|setting| Arc::new(MemCache::new(setting.clock)) as Caches))
-        .blackboard(shared(|setting| {
-            Arc::new(MemBlackboard::new(setting.clock, setting.capacity).with_keep(setting.keep)) as Boards
+        .blackboard(tried(|setting| {
+            let board = MemBlackboard::new(setting.clock, setting.capacity)?.with_keep(setting.keep);
+            Ok(Arc::new(board) as Boards)
         }))
         .journal(shared(|setting| Arc::new(MemJournal::new(setting.capacity)) as Journals))
         .embedder(shared(|_| Arc::new(HashEmbedder::new(384)) as Embedders))

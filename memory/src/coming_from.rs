@@ -20,7 +20,7 @@
 //!
 //! Related tiers: what is to outlive a conversation is a record ([`Scoped::remember`](crate::Scoped::remember)). Several users are
 //! several owners. Knowledge that all users share is records of an owner of its own, such as `Scope::new("acme", "handbook")`,
-//! asked beside theirs.
+//! asked beside theirs: [`Search::sharing`](crate::Search::sharing), [`ContextRequest::sharing`](crate::ContextRequest::sharing).
 //!
 //! ```
 //! use memory::{BufferConfig, Message, Role, Scope, Search, SessionId};

@@ -23,6 +23,6 @@ mod titles;
 
 pub use editing::{edited, told_in};
 pub use forgetting::forget_ids;
-pub use json::{context, hit, message, record, sent, session};
+pub use json::{context, hit, message, record, sent, session, with};
 pub use memory_core::engine::{Shown, fenced};
 pub use titles::titles;

@@ -23,6 +23,6 @@
 pub use memory_core::engine::{
     Addition, AppendReceipt, BoardReceipt, BoardResults, BoardStats, ContextReceipt, Degraded, Fold, FoldShown,
     ForgetReceipt, GivenUp, History, Included, IndexStatus, JournalStatus, Lapse, LeftOut, NotTaken, NoteReceipt,
-    PartKind, Reason, RememberReceipt, Remembered, SearchReceipt, Signals, Stage, StoreErasure, SynopsisShown, Tokens,
-    Unasked, UpkeepReport, Why,
+    PartKind, Reason, RememberReceipt, Remembered, SearchReceipt, Sharing, Signals, Stage, StoreErasure, SynopsisShown,
+    Tokens, Unasked, UpkeepReport, Why,
 };

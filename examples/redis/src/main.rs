@@ -55,6 +55,6 @@ async fn agent(config: RedisConfig, file: &str) -> Result<Memory> {
     let chat = Truth::chat(Arc::new(RedisChat::new(&redis)?));
     let records = Truth::records(Arc::new(SqliteRecords::new(&sqlite)));
     let text = Arc::new(SqliteText::new(&sqlite, Analysis::english().name()));
-    let board = Arc::new(RedisBlackboard::new(&redis, RedisBlackboard::DEFAULT_CAPACITY));
+    let board = Arc::new(RedisBlackboard::new(&redis, RedisBlackboard::DEFAULT_CAPACITY)?);
     Memory::builder(chat, records).text(text).blackboard(board).build().await
 }

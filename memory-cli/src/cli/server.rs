@@ -152,8 +152,8 @@ pub(crate) struct Hook {
     /// Whose hooks
     #[arg(value_enum)]
     pub(crate) agent: HookedAgent,
-    /// Tokens of what is recalled before a prompt
-    #[arg(long, value_name = "TOKENS", default_value_t = 1_000)]
+    /// The most tokens recalled before a prompt, by an estimate that is never too low; values outside 200 to 100,000 are clamped
+    #[arg(long, value_name = "TOKENS", default_value_t = 1_800)]
     pub(crate) budget: u64,
 }
 

@@ -1,10 +1,11 @@
 //! What a command was called with, and what it has opened.
 
+use memory::window::CounterKind;
 use memory::{Memory, Scope, Scoped, SessionId, Settings};
 use tokio::sync::OnceCell;
 
 use crate::cli::{DatabaseUrl, Global, Named};
-use crate::config::{Database, Finding, Reader, SESSION, owner};
+use crate::config::{COUNTER, Database, Finding, Reader, SESSION, owner};
 use crate::embedding::Embedding;
 use crate::failure::Failure;
 use crate::output::say;
@@ -26,23 +27,25 @@ pub(super) struct Call {
     opened: OnceCell<Memory>,
 }
 
+/// Returns what the file of settings says, if there is one.
+pub(super) fn settings(global: &Global) -> Result<Settings, Failure> {
+    let Some(file) = &global.config else { return Ok(Settings::default()) };
+    Settings::from_file(file).map_err(|error| {
+        let more = format!("all of it: memory config check {}", file.display());
+        Failure::Usage(format!("{}; {more}", memory::Error::from(error)))
+    })
+}
+
 impl Call {
-    /// Returns the call, with what its file of settings says where the command line says nothing.
-    pub(super) fn new(mut global: Global, named: Named, stores: bool) -> Result<Self, Failure> {
-        let settings = match &global.config {
-            None => Settings::default(),
-            Some(file) => Settings::from_file(file).map_err(|error| {
-                let more = format!("all of it: memory config check {}", file.display());
-                Failure::Usage(format!("{}; {more}", memory::Error::from(error)))
-            })?,
-        };
+    /// Returns the call, with what the settings say where the command line says nothing.
+    pub(super) fn new(mut global: Global, named: Named, settings: Settings, stores: bool) -> Self {
         if let Some(truth) = settings.truth().filter(|_| !named.database) {
             global.db = Some(DatabaseUrl(truth.to_owned()));
         }
         if settings.names_embedder() && !named.embedder {
             global.embedder = None;
         }
-        Ok(Self { global, named, settings, stores, opened: OnceCell::new() })
+        Self { global, named, settings, stores, opened: OnceCell::new() }
     }
 
     /// Returns the file of the journal.
@@ -82,6 +85,12 @@ impl Call {
         .by(&self.settings))
     }
 
+    /// Refuses a database that is named and is not there, unless the command may begin one: a name mistyped would be answered by nothing
+    /// found.
+    pub(super) fn must_be_there(&self, database: &Database) -> Result<(), Failure> {
+        if self.global.db.is_some() && !self.stores { database.must_be_there() } else { Ok(()) }
+    }
+
     /// Opens the memory of the owner. Who is meant is asked first, so that a wrong call makes no file.
     pub(super) async fn open(&self) -> Result<(Memory, Scoped), Failure> {
         self.open_for(None).await
@@ -89,13 +98,22 @@ impl Call {
 
     /// Opens the memory of the owner for a model, if one is given: longer conversations are summarised.
     pub(super) async fn open_for(&self, reader: Option<Reader>) -> Result<(Memory, Scoped), Failure> {
+        self.open_counted(reader, COUNTER).await
+    }
+
+    /// Opens the memory of the owner with a counter of the caller's choice.
+    pub(super) async fn open_counted(
+        &self,
+        reader: Option<Reader>,
+        counter: CounterKind,
+    ) -> Result<(Memory, Scoped), Failure> {
         let owner = self.owner()?;
         if self.stores && owner.subject() == EVERY {
             let what =
                 "no owner is called *: it means every subject in `memory token new`, so no token could name this one";
             return Err(Failure::Usage(what.to_owned()));
         }
-        let memory = self.open_database(&self.database()?, reader).await?;
+        let memory = self.open_database(&self.database()?.counted_by(counter), reader).await?;
         let scoped = memory.of(&owner);
         Ok((memory, scoped))
     }
@@ -112,10 +130,7 @@ impl Call {
         reader: Option<Reader>,
         wished: Option<&Embedding>,
     ) -> Result<Memory, Failure> {
-        // A name mistyped would be answered by nothing found.
-        if self.global.db.is_some() && !self.stores {
-            database.must_be_there()?;
-        }
+        self.must_be_there(database)?;
         let open = || async { database.open(reader, wished).await };
         self.opened.get_or_try_init(open).await.cloned()
     }
@@ -123,9 +138,7 @@ impl Call {
     /// Opens the database, and finds facts or not.
     pub(super) async fn open_finding(&self, finding: Finding) -> Result<Memory, Failure> {
         let database = self.database()?;
-        if self.global.db.is_some() && !self.stores {
-            database.must_be_there()?;
-        }
+        self.must_be_there(&database)?;
         let open = || async { database.open_finding(finding).await };
         self.opened.get_or_try_init(open).await.cloned()
     }

@@ -6,7 +6,7 @@ mod message;
 
 use std::io::{self, IsTerminal, stdin};
 
-use memory::{Context, Forget as What, Memory, Message, MessageId, Remember, Role, Scoped, Search, Session};
+use memory::{Context, Forget as What, Memory, Message, MessageId, Remember, Role, Scoped, Search, Session, edge};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Receiver;
 
@@ -19,7 +19,7 @@ use crate::forgetting::forget_ids;
 use crate::hits::{Question, write_found};
 use crate::model::Model;
 use crate::output::{Output, say};
-use crate::{forgetting, upkeep, words};
+use crate::{upkeep, words};
 
 use lines::{Line, lines};
 
@@ -175,10 +175,7 @@ impl Conversation<'_> {
     /// Shows a context and its receipt.
     async fn show(&mut self, context: &Context, query: &str) -> Result<(), Failure> {
         if self.output.is_json() {
-            let mut value = words::context_json(context, None);
-            if let Value::Object(members) = &mut value {
-                members.insert("event".to_owned(), json!("context"));
-            }
+            let value = edge::with(words::context_json(context, None), json!({ "event": "context" }));
             return Ok(self.output.json(&value)?);
         }
         words::write_context(context, query, self.scoped, self.output).await
@@ -205,7 +202,7 @@ impl Conversation<'_> {
     async fn forget(&mut self, id: &str) -> Result<(), Failure> {
         let id: MessageId = id.parse().map_err(|_| Failure::Usage("/forget takes the id of one item".to_owned()))?;
         let (receipt, _) = forget_ids(self.scoped, &[id]).await?;
-        forgetting::write(&receipt, self.output)
+        Ok(self.output.receipt(&receipt)?)
     }
 
     async fn purge(&mut self) -> Result<(), Failure> {
@@ -213,7 +210,7 @@ impl Conversation<'_> {
         let receipt = self.scoped.forget(&What::Session(id.clone())).await?;
         // The old handle belongs to the conversation that is gone.
         self.session = self.scoped.session(&id);
-        forgetting::write(&receipt, self.output)
+        Ok(self.output.receipt(&receipt)?)
     }
 
     fn tell(&mut self, value: &Value, words: impl FnOnce() -> Vec<String>) -> Result<(), Failure> {

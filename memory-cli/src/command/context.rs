@@ -1,6 +1,7 @@
 //! `memory context`: shows the context that a model would be sent, and its receipt.
 
-use serde_json::{Value, json};
+use memory::edge;
+use serde_json::json;
 
 use super::call::Call;
 use crate::assemble::assemble;
@@ -22,11 +23,7 @@ pub(crate) async fn run(call: &Call, args: &cli::Context, output: &mut Output) -
         sessions::note_if_empty(&scoped, &session).await?;
     }
     if output.is_json() {
-        let mut value = words::context_json(&context, args.dialect);
-        if let Value::Object(members) = &mut value {
-            members.insert("pending".to_owned(), json!(pending));
-        }
-        output.json(&value)?;
+        output.json(&edge::with(words::context_json(&context, args.dialect), json!({ "pending": pending })))?;
     } else if let Some(dialect) = args.dialect {
         words::write_sent(&context, dialect, output)?;
         context.receipt.search.troubles().for_each(|trouble| say(&format!("warning: {trouble}")));

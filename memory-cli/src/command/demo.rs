@@ -1,9 +1,9 @@
-//! `memory demo`: imports a sample conversation, asks it questions and shows two contexts.
+//! `memory demo`: imports a sample conversation, asks it questions and shows contexts.
 
 use std::io::Cursor;
 
 use memory::import::{Format, Import, Source};
-use memory::{Content, Hit, Memory, Scope, Scoped, Search, SessionId};
+use memory::{Content, Hit, Memory, Scope, Scoped, Search, SessionId, edge};
 use serde_json::{Value, json};
 
 use super::call::Call;
@@ -102,13 +102,8 @@ async fn show(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Re
     for Situation { session, query, budget } in &questions.context {
         let found = scoped.session(&SessionId::new(session)?).context(query, *budget).await?;
         if output.is_json() {
-            let mut value = words::context_json(&found, None);
-            if let Value::Object(members) = &mut value {
-                members.insert("session".to_owned(), json!(session));
-                members.insert("query".to_owned(), json!(query));
-                members.insert("budget".to_owned(), json!(budget));
-            }
-            contexts.push(value);
+            let asked = json!({ "session": session, "query": query, "budget": budget });
+            contexts.push(edge::with(words::context_json(&found, None), asked));
             continue;
         }
         output.line("")?;

@@ -36,7 +36,7 @@ pub(crate) async fn run(call: &Call, args: &Eval, output: &mut Output) -> Result
     let legs = legs(&args.legs, embedder.is_some())?;
     // The prepared vectors of this set are of what users say.
     let users_alone = args.vectors.is_some() && matches!(kind, SetKind::Longmemeval | SetKind::Beam);
-    let memory = build(call, embedder, users_alone).await?;
+    let memory = call.hold(build(call, embedder, users_alone).await?).await;
     let measured = eval::run(&memory, &tenant(call), &set, &legs).await?;
     let mut notes = set.notes;
     if users_alone && legs.iter().any(|leg| *leg != Leg::Text) {
@@ -50,7 +50,6 @@ pub(crate) async fn run(call: &Call, args: &Eval, output: &mut Output) -> Result
             eval::misses(&measured, output)?;
         }
     }
-    memory.close().await?;
     Ok(Outcome::Done)
 }
 

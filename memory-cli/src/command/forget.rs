@@ -7,7 +7,7 @@ use memory::{Forget as What, ForgetReceipt, Scoped, SessionId};
 use super::call::Call;
 use crate::cli::Forget;
 use crate::failure::{Failure, Outcome};
-use crate::forgetting::{forget_ids, is_empty, write};
+use crate::forgetting::{forget_ids, is_empty};
 use crate::output::{Output, say};
 use crate::{sessions, upkeep};
 
@@ -31,7 +31,7 @@ pub(crate) async fn run(call: &Call, args: &Forget, output: &mut Output) -> Resu
         None if args.all => (scoped.forget(&What::Everything).await?, Outcome::Done),
         None => forget_ids(&scoped, &args.ids).await?,
     };
-    write(&receipt, output)?;
+    output.receipt(&receipt)?;
     output.flush()?;
     upkeep::after(&memory).await;
     Ok(if receipt.complete { outcome } else { Outcome::Partial })

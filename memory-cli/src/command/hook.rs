@@ -10,6 +10,7 @@ use std::io::Read as _;
 use std::time::Duration;
 
 use memory::store::time::Stopwatch;
+use memory::window::CounterKind;
 use memory_server::gather;
 use serde_json::json;
 use tokio::time::timeout;
@@ -18,10 +19,11 @@ use self::event::{Event, Kind};
 use self::mark::Marks;
 use super::call::Call;
 use crate::cli::{Hook, HookedAgent};
+use crate::config::COUNTER;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, say};
 
-/// How long a hook takes at the most: the agent waits for it.
+/// How long a hook takes at the most: the agent waits for it. The start and the end of the program have the rest of two seconds.
 const PATIENCE: Duration = Duration::from_millis(1_800);
 
 /// The most bytes that are read of the event.
@@ -47,10 +49,11 @@ pub(crate) async fn run(call: &Call, args: &Hook, output: &mut Output) -> Result
 
 async fn answer(call: &Call, budget: u64, output: &mut Output, watch: Stopwatch) -> Result<(), Failure> {
     let event = read().await?;
-    let (memory, scoped) = call.open().await?;
+    let counter = counter(&event.kind);
+    let (memory, scoped) = call.open_counted(None, counter).await?;
     match &event.kind {
-        Kind::Begins => tell(&event, gather(&scoped, &begins(&event), budget).await?, output),
-        Kind::Asks(prompt) => tell(&event, gather(&scoped, prompt, budget).await?, output),
+        Kind::Begins => tell(&event, gather(&scoped, &begins(&event), budget, counter).await?, output),
+        Kind::Asks(prompt) => tell(&event, gather(&scoped, prompt, budget, counter).await?, output),
         Kind::Ends => {
             let marks = Marks::of(&call.database()?, scoped.scope())?;
             match store::store(&scoped, &event, marks, watch).await? {
@@ -62,6 +65,16 @@ async fn answer(call: &Call, budget: u64, output: &mut Output, watch: Stopwatch)
         }
         Kind::Other => Ok(()),
     }
+}
+
+/// Returns who counts tokens. What is stored is counted as by every command. What is only recalled is counted by an estimate that
+/// is never too low, so that the budget holds: the tables of the exact counter would be loaded anew before each prompt.
+fn counter(kind: &Kind) -> CounterKind {
+    if *kind != Kind::Ends {
+        return CounterKind::Heuristic;
+    }
+    COUNTER.load_ahead();
+    COUNTER
 }
 
 /// Returns what is asked for when a session begins: what is known of the person and of the project.
@@ -89,4 +102,15 @@ fn tell(event: &Event, recalled: Option<String>, output: &mut Output) -> Result<
         }))?;
     }
     Ok(output.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_gives_up_so_early_that_its_program_ends_within_two_seconds() {
+        let (start_and_end, most) = (Duration::from_millis(200), Duration::from_secs(2));
+        assert!(PATIENCE + start_and_end <= most, "{PATIENCE:?}");
+    }
 }

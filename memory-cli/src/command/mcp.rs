@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
+use memory::store::secrets::without_secrets;
 use memory_server::{Agents, GraphImport, import_graph, serve_stdio};
 use serde_json::{Value, json};
 
@@ -81,10 +82,14 @@ fn config(call: &Call, args: &Mcp, client: Client, output: &mut Output) -> Resul
     if let Some(file) = &call.global.config {
         words.extend(["--config".to_owned(), absolute(file)]);
     }
-    if call.named.database {
+    // Also what a variable says: a client starts the program in an environment of its own.
+    if let Some(place) = call.global.db.as_ref().filter(|_| call.named.database || call.settings.truth().is_none()) {
         words.extend(["--db".to_owned(), call.database()?.absolute().shown()]);
+        if without_secrets(&place.0) != place.0 {
+            say("note: the password of the database is not in it: set MEMORY_URL for the client in place of --db");
+        }
     }
-    if let Some(embedder) = call.global.embedder.as_ref().filter(|_| call.named.embedder) {
+    if let Some(embedder) = &call.global.embedder {
         words.extend(["--embedder".to_owned(), embedder.to_string()]);
     }
     if let Some(file) = &args.agents.descriptions {

@@ -12,9 +12,7 @@ use crate::words::plural;
 /// Lists the owners.
 pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
     let database = call.database()?;
-    if call.global.db.is_some() {
-        database.must_be_there()?;
-    }
+    call.must_be_there(&database)?;
     let stores = database.connect().await?;
     let owners = transfer::owners(&stores).await?;
     let memory = call.hold(database.build(stores, None).await?).await;

@@ -134,6 +134,8 @@ async fn recover(
 ) -> Result<Outcome, Failure> {
     use memory::sqlite::{JournalConfig, Recovered, SqliteJournal};
 
+    // A damaged database would be set aside for a new journal.
+    call.database()?.check_journal()?;
     let mut config = JournalConfig::new(path);
     if let Some(truth) = call.journal_truth()?.filter(|_| meant_here) {
         config = config.with_truth(truth);

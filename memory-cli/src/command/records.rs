@@ -84,11 +84,7 @@ async fn edit(call: &Call, id: RecordId, text: &str, output: &mut Output) -> Res
     }
     let receipt = scoped.supersede(id, edge::edited(&stored.record, text, now).with_origin("cli")).await?;
     if output.is_json() {
-        let mut value = json!(receipt);
-        if let Value::Object(members) = &mut value {
-            members.insert("supersedes".to_owned(), json!(id));
-        }
-        output.json(&value)?;
+        output.json(&edge::with(json!(receipt), json!({ "supersedes": id })))?;
     } else {
         output.told(&receipt)?;
         output.line(&format!("supersedes {id}, which stays in the history"))?;

@@ -11,11 +11,7 @@ pub(crate) async fn run(call: &Call, args: &Remember, output: &mut Output) -> Re
     let remember = request(call, args)?;
     let (memory, scoped) = call.open().await?;
     let receipt = scoped.remember(remember).await?;
-    if output.is_json() {
-        output.json(&receipt)?;
-    } else {
-        output.told(&receipt)?;
-    }
+    output.receipt(&receipt)?;
     output.flush()?;
     upkeep::after(&memory).await;
     Ok(Outcome::Done)

@@ -1,6 +1,6 @@
 //! `memory search`: messages and records by their words.
 
-use memory::Filter;
+use memory::{Filter, edge};
 use serde_json::{Value, json};
 
 use super::call::Call;
@@ -26,11 +26,9 @@ pub(crate) async fn run(call: &Call, args: &Search, output: &mut Output) -> Resu
     };
     if output.is_json() {
         let hits: Vec<Value> = found.hits.iter().map(|hit| question.to_json(hit)).collect();
-        let mut value = json!({ "hits": hits, "degraded": found.receipt.degraded, "pending": pending });
-        if let (true, Value::Object(members)) = (args.explain, &mut value) {
-            members.insert("receipt".to_owned(), json!(found.receipt));
-        }
-        output.json(&value)?;
+        let value = json!({ "hits": hits, "degraded": found.receipt.degraded, "pending": pending });
+        let explained = if args.explain { json!({ "receipt": found.receipt }) } else { Value::Null };
+        output.json(&edge::with(value, explained))?;
     } else {
         write_found(&found, question, args.explain, output)?;
     }

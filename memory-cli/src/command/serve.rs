@@ -10,6 +10,7 @@ use tracing::Level;
 
 use super::call::{Call, EVERY};
 use super::mcp::agents;
+use super::stopping;
 use super::token::{file, unusable};
 use crate::cli::Serve;
 use crate::failure::{Failure, Outcome};
@@ -60,9 +61,16 @@ pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Resul
     if let Some(certificate) = certificate {
         server = server.with_certificate(certificate);
     }
-    let served = server.serve(listener, stop).await;
-    served.map_err(|error| Failure::Inner(format!("the server failed: {error}")))?;
-    Ok(Outcome::Done)
+    tokio::select! {
+        Ok(()) = stopping::twice() => {
+            say("stopped before what was under way had ended; what was acknowledged is stored");
+            Ok(Outcome::Abandoned)
+        }
+        served = server.serve(listener, stop) => {
+            served.map_err(|error| Failure::Inner(format!("the server failed: {error}")))?;
+            Ok(Outcome::Done)
+        }
+    }
 }
 
 /// Refuses to listen beyond this machine without tokens, or without anybody who encrypts.

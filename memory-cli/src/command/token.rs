@@ -2,6 +2,7 @@
 
 use std::io;
 
+use memory::edge;
 use memory::store::time::{Clock as _, SystemClock};
 use memory_server::{Grant, Rights, Token, TokenFile};
 use serde_json::{Value, json};
@@ -63,11 +64,7 @@ fn fresh(
 /// Shows a token this once. Fails also if nobody reads it.
 fn show(token: &Token, grant: &Grant, output: &mut Output) -> Result<(), Failure> {
     if output.is_json() {
-        let mut value = as_json(grant);
-        if let Value::Object(members) = &mut value {
-            members.insert("token".to_owned(), json!(token.reveal()));
-        }
-        output.json(&value)?;
+        output.json(&edge::with(as_json(grant), json!({ "token": token.reveal() })))?;
     } else {
         // Broken at the width of a terminal, it would be copied with a line break.
         output.whole(&token.reveal())?;

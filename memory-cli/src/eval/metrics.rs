@@ -69,7 +69,9 @@ impl Scores {
     /// Returns the means over `ranks`.
     pub(crate) fn of(ranks: &[&Ranks]) -> Self {
         let mean = |value: &dyn Fn(&Ranks) -> f64| {
-            100.0 * ranks.iter().map(|ranks| value(ranks)).sum::<f64>() / ranks.len().max(1) as f64
+            // The sum of nothing is -0.0, and so is that of many of them.
+            let sum = ranks.iter().fold(0.0, |sum, ranks| sum + value(ranks));
+            100.0 * sum / ranks.len().max(1) as f64
         };
         Self {
             questions: ranks.len(),
@@ -101,5 +103,13 @@ mod tests {
         let found = 1.0 / 3f64.log2() + 1.0 / 8f64.log2();
         assert!((scores.ndcg_at_10 - 50.0 * found / ideal).abs() < 1e-9);
         assert_eq!(Scores::of(&[]).mrr, 0.0);
+    }
+
+    #[test]
+    fn nothing_is_no_negative_zero() {
+        let missed = Ranks { found: vec![], gold: 1 };
+        for scores in [Scores::of(&[]), Scores::of(&[&missed, &missed])] {
+            assert!(!serde_json::to_string(&scores).unwrap().contains("-0"), "{scores:?}");
+        }
     }
 }

@@ -168,11 +168,8 @@ fn a_model_is_asked_no_more_where_nobody_reads_its_answers() {
     let models = Models::start(says(&["Yes."]));
     let bed = Bed::new();
     let mut command = bed.command();
-    command.args(["chat", "--model", "m", "--base-url", &models.url()]).stdin(Stdio::piped());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    drop(child.stdout.take());
-    child.stdin.take().unwrap().write_all(b"one\ntwo\nthree\n").unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    command.args(["chat", "--model", "m", "--base-url", &models.url()]);
+    assert_eq!(crate::support::unread(&mut command, b"one\ntwo\nthree\n").0, Some(0));
     assert_eq!(models.server.requests(), 1, "its first answer tells that nobody reads it");
     let expected = [pair("user", "one"), pair("assistant", "Yes."), pair("user", "two"), pair("user", "three")];
     assert_eq!(talk(&bed), expected);

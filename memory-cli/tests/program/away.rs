@@ -17,6 +17,14 @@ fn without_words(bed: &Bed) -> Command {
     command
 }
 
+/// A command over a truth at `url`, behind a journal.
+fn behind(bed: &Bed, url: &str, args: &[&str]) -> Command {
+    let mut command = bed.bare();
+    command.env("SESSION_BUFFER_PATH", bed.path("journal.sqlite")).env("MEMORY_URL", url);
+    command.args(["--tenant", "acme", "--subject", "ada"]).args(args);
+    command
+}
+
 #[test]
 fn an_index_that_is_away_is_told_and_the_rest_answers() {
     let bed = Bed::new();
@@ -75,19 +83,47 @@ fn a_truth_that_is_away_is_an_error() {
 
 #[test]
 fn s3_6_with_a_journal_a_truth_that_is_away_is_gone_on_without() {
-    let bed = Bed::new();
-    let url = format!("redis://{}", nobody());
-    let behind = |args: &[&str]| {
-        let mut command = bed.bare();
-        command.env("SESSION_BUFFER_PATH", bed.path("journal.sqlite")).env("MEMORY_URL", &url);
-        command.args(["--tenant", "acme", "--subject", "ada"]).args(args);
-        command
-    };
+    let (bed, url) = (Bed::new(), format!("redis://{}", nobody()));
+    let behind = |args: &[&str]| behind(&bed, &url, args);
     let said = answer(&mut behind(&["chat"]), b"My rose is called Aurora.\n");
     assert!(said.stdout.contains("Aurora") && said.stderr.contains("redis does not answer"), "{}", said.stderr);
     // Another process sees what the first one left.
     let context = answer(&mut behind(&["context", "What is my rose called?"]), b"");
     assert!(context.stdout.contains("Aurora"), "{}{}", context.stdout, context.stderr);
     let queue = answer(&mut behind(&["--json", "queue"]), b"").json();
+    assert_eq!(queue["waiting"], 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_stops_the_program_twice_does_not_wait_for_a_truth_that_is_away() {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    use std::process::Stdio;
+
+    use crate::support::signal;
+
+    let (bed, url) = (Bed::new(), format!("redis://{}", nobody()));
+    let mut chat = behind(&bed, &url, &["chat"]);
+    let mut child = chat.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"My rose is called Aurora.\n").unwrap();
+    let (mut shown, mut told) = (child.stdout.take().unwrap(), BufReader::new(child.stderr.take().unwrap()));
+    // Its context stands there when the line is in the journal.
+    shown.read_exact(&mut [0]).unwrap();
+    signal("-INT", &child);
+    let mut line = String::new();
+    while !line.starts_with("stopped; every message") {
+        line.clear();
+        assert!(told.read_line(&mut line).unwrap() > 0, "the chat ended by itself");
+    }
+    // What comes within half a second is the same stop.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    signal("-INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    line.clear();
+    told.read_to_string(&mut line).unwrap();
+    assert!(line.contains("stopped before the database was closed; nothing is lost"), "{line}");
+    drop(input);
+    let queue = answer(&mut behind(&bed, &url, &["--json", "queue"]), b"").json();
     assert_eq!(queue["waiting"], 1);
 }

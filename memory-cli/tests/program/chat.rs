@@ -103,15 +103,7 @@ fn a_search_within_a_chat_tells_whether_something_did_not_answer() {
 #[cfg(unix)]
 #[test]
 fn lines_are_stored_to_the_last_one_where_nobody_reads_the_contexts() {
-    use std::io::Write as _;
-    use std::process::Stdio;
-
     let bed = Bed::new();
-    let mut chat = bed.command();
-    chat.arg("chat").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = chat.spawn().unwrap();
-    drop(child.stdout.take());
-    child.stdin.take().unwrap().write_all(b"one\ntwo\nthree\n").unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(crate::support::unread(bed.command().arg("chat"), b"one\ntwo\nthree\n").0, Some(0));
     assert_eq!(bed.json(&["show", "chat_history"])["messages"], 3);
 }

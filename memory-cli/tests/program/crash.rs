@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use memory::MessageId;
+use memory_testkit::rounds;
 use serde_json::{Value, json};
 
 use crate::running::{Running, send};
@@ -14,15 +15,10 @@ use crate::support::Bed;
 
 /// Clients at once.
 const CLIENTS: usize = 8;
-/// Kills in a run of the tests; `MEMORY_KILLS` names another number, `scripts/soak.sh server-kills` sets it.
+/// Kills in a run of the tests; `MEMORY_TEST_ROUNDS` names another number, `scripts/soak.sh server-kills` sets it.
 const KILLS: usize = 10;
 
 static IS_OVER: AtomicBool = AtomicBool::new(false);
-
-#[expect(clippy::disallowed_methods, reason = "the slow tier asks for more")]
-fn kills() -> usize {
-    std::env::var("MEMORY_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS)
-}
 
 /// Appends messages one by one until it is over, and returns their ids: each is sent until it is answered.
 fn client(number: usize, address: &str, token: &str, told: &Sender<()>) -> Vec<String> {
@@ -72,8 +68,8 @@ fn what_clients_that_try_again_were_acknowledged_is_there_once_however_often_the
     };
     let mut server = start("127.0.0.1:0");
     let address = server.address.clone();
-    let (heard, clients) = clients(&address, &token);
-    for kill in 0..kills() {
+    let ((heard, clients), kills) = (clients(&address, &token), rounds(KILLS));
+    for kill in 0..kills {
         // Somewhere in the middle of what eight clients send at once, with other work under way each time.
         for _ in 0..1 + kill * 7 % 23 {
             heard.recv_timeout(Duration::from_secs(120)).unwrap();
@@ -92,5 +88,5 @@ fn what_clients_that_try_again_were_acknowledged_is_there_once_however_often_the
             shown["shown"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
         assert_eq!(&stored, sent, "client {number}");
     }
-    assert!(sent.iter().map(Vec::len).sum::<usize>() > kills());
+    assert!(sent.iter().map(Vec::len).sum::<usize>() > kills);
 }

@@ -75,6 +75,35 @@ fn a_database_and_the_folder_made_for_it_are_private_whatever_the_umask() {
     }
 }
 
+/// Runs a command whose output a full disk does not take, and returns its code and what it said on stderr.
+#[cfg(target_os = "linux")]
+fn unwritten(command: &mut Command) -> (Option<i32>, String) {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let told = command.stdout(full).output().unwrap();
+    (told.status.code(), String::from_utf8(told.stderr).unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_and_results_that_a_full_disk_does_not_take_are_an_error() {
+    let bed = Bed::new();
+    for args in [&["--help"][..], &["--version"], &["search", "--help"], &["sessions"], &["completions", "bash"]] {
+        let (code, line) = unwritten(bed.bare().args(["--tenant", "acme", "--subject", "ada"]).args(args));
+        assert_eq!(code, Some(1), "{args:?}: {line}");
+        assert!(line.starts_with("error: the output cannot be written: ") && line.lines().count() == 1, "{line}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_eval_whose_figures_cannot_be_written_leaves_one_file() {
+    let bed = Bed::new();
+    // More than is held back before it is written.
+    let (code, line) = unwritten(bed.command().args(["eval", "sample", "--misses", "--legs", "text,text,text"]));
+    assert_eq!(code, Some(1), "{line}");
+    bed.is_one_file();
+}
+
 #[test]
 fn a_full_disk_ends_an_import_in_a_line_and_the_same_command_goes_on() {
     let bed = Bed::new();

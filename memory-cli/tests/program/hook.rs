@@ -4,13 +4,26 @@ use std::io::{Seek as _, SeekFrom, Write as _};
 use std::time::Duration;
 
 use memory::store::time::Stopwatch;
+use memory::window::CounterKind;
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, Connection as _};
 
 use crate::support::{Answer, Bed, answer};
 
+/// Sends an event to a hook. Where others use the machine, an unoptimised program may have no time for it: then it says so, and the
+/// event is sent again, as an agent sends the next one. Tests of how long a hook takes send it [`once`].
 fn hook(bed: &Bed, event: &Value) -> Answer {
-    bed.run_with(&["hook", "claude-code"], event.to_string().as_bytes())
+    hook_with(bed, &[], event)
+}
+
+fn hook_with(bed: &Bed, args: &[&str], event: &Value) -> Answer {
+    let is_late = |answer: &Answer| answer.stderr.contains("it took too long");
+    let mut answers = std::iter::repeat_with(|| once(bed, args, event)).take(10).skip_while(is_late);
+    answers.next().expect("a hook of ten has the time")
+}
+
+fn once(bed: &Bed, args: &[&str], event: &Value) -> Answer {
+    bed.run_with(&[&["hook", "claude-code"], args].concat(), event.to_string().as_bytes())
 }
 
 fn line(number: usize, role: &str, text: &str) -> String {
@@ -52,6 +65,51 @@ fn a_transcript_is_stored_once_and_recalled_before_the_next_prompt() {
 }
 
 #[test]
+fn what_is_recalled_keeps_to_the_budget_by_an_estimate_that_is_never_too_low() {
+    let bed = Bed::new();
+    let about = |number: usize| match number % 2 {
+        0 => format!("Parcel E-4471-B, note {number}: by the train of Monday it goes to Porto, and then by ship."),
+        _ => format!("The kiln was fired to {number} degrees, and the glaze came out well on all of the cups."),
+    };
+    let lines: Vec<String> = (1..=24).map(|number| line(number, "user", &about(number))).collect();
+    hook(&bed, &ended(&bed.file("transcript.jsonl", lines.join("\n"))));
+    let asks =
+        json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s2", "prompt": "Where does E-4471-B go?" });
+    let answer = hook_with(&bed, &["--budget", "400"], &asks).json();
+    let told = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    let [estimate, count] = [CounterKind::Heuristic, CounterKind::O200k].map(|kind| kind.counter().count_text(told));
+    // Another note has no room.
+    assert!((200..=400).contains(&estimate) && count <= estimate, "{count} of {estimate}: {told}");
+    // Less than the smallest budget is taken for it.
+    let [least, less] = ["200", "3"].map(|budget| hook_with(&bed, &["--budget", budget], &asks).json());
+    let told = least["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(CounterKind::Heuristic.counter().count_text(told) <= 200, "{told}");
+    assert_eq!(less, least);
+    // What the hook stored is counted as by every command.
+    let context = bed.json(&["--session", "s1", "context", "Where does E-4471-B go?", "--budget", "4000"]);
+    assert_eq!(context["receipt"]["recounted"], 0, "{context}");
+}
+
+#[test]
+fn a_transcript_is_stored_before_it_is_compacted_and_when_its_session_ends() {
+    let bed = Bed::new();
+    let mut lines = Vec::new();
+    for (number, name) in [(1, "PreCompact"), (2, "SessionEnd")] {
+        lines.push(line(number, "user", &format!("Parcel {number} goes to Porto.")));
+        let path = bed.file("transcript.jsonl", lines.join("\n"));
+        let event = json!({
+            "hook_event_name": name, "session_id": "s1", "transcript_path": path, "cwd": "/work/garden", "trigger": "auto",
+            "custom_instructions": "", "reason": "logout",
+        });
+        for _ in 0..2 {
+            let answer = hook(&bed, &event);
+            assert_eq!((answer.code, answer.stdout.as_str(), answer.stderr.as_str()), (0, "", ""), "{name}");
+            assert_eq!(bed.json(&["show", "s1"])["messages"], number, "{name}");
+        }
+    }
+}
+
+#[test]
 fn what_is_asked_about_a_long_log_is_answered_whether_it_stands_before_or_behind() {
     let bed = Bed::new();
     bed.run(&["remember", "The parcel E-4471-B goes to Porto"]);
@@ -64,6 +122,10 @@ fn what_is_asked_about_a_long_log_is_answered_whether_it_stands_before_or_behind
         assert!(answer.stdout.contains("goes to Porto"), "{}{}", answer.stdout, answer.stderr);
     }
 }
+
+/// How long a hook may take here. It gives up after 1.8 s (`PATIENCE`); what is measured from outside is also how long an
+/// unoptimised program takes to start and to end where others use the machine.
+const MOST: Duration = Duration::from_secs(4);
 
 /// Writes a transcript that is longer than any hook has the time to read, and ends with these lines.
 fn very_long(bed: &Bed, lines: &[String]) -> String {
@@ -228,7 +290,7 @@ fn whatever_is_wrong_the_agent_goes_on_within_two_seconds() {
         command.args(["--tenant", "acme", "--subject", "ada", "--db", database, "hook", "claude-code"]);
         let answer = answer(&mut command, event.as_bytes());
         assert_eq!((answer.code, answer.stdout.as_str()), (0, ""), "{what}: {}", answer.stderr);
-        assert!(begun.elapsed() < Duration::from_secs(4), "{what} took {:?}", begun.elapsed());
+        assert!(begun.elapsed() < MOST, "{what} took {:?}", begun.elapsed());
         assert!(answer.stderr.lines().count() <= 1, "{what}: {}", answer.stderr);
     }
 }
@@ -280,9 +342,9 @@ fn a_file_that_others_hold_does_not_hold_up_the_agent_and_the_next_hook_stores_t
     held(&bed.database(), || {
         for event in [&ended(&path), &asks] {
             let begun = Stopwatch::start();
-            let answer = hook(&bed, event);
+            let answer = once(&bed, &[], event);
             assert_eq!((answer.code, answer.stdout.as_str()), (0, ""), "{}", answer.stderr);
-            assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+            assert!(begun.elapsed() < MOST, "{:?}", begun.elapsed());
         }
     });
     assert_eq!(hook(&bed, &ended(&path)).code, 0);

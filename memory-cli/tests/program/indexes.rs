@@ -1,9 +1,8 @@
 //! `memory reindex` and `memory retire`.
 
 use serde_json::{Value, json};
-use sqlx::{ConnectOptions as _, Connection as _};
 
-use crate::support::{Bed, conversations};
+use crate::support::{Bed, change, conversations};
 
 /// The index of words.
 fn words(bed: &Bed) -> Value {
@@ -52,12 +51,7 @@ fn an_index_damaged_inside_its_file_is_cleared_and_filled_again() {
     let bed = Bed::new();
     bed.import(&conversations());
     let name = words(&bed)["index"].as_str().unwrap().to_owned();
-    tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let mut file = sqlx::sqlite::SqliteConnectOptions::new().filename(bed.database()).connect().await.unwrap();
-        let gone = sqlx::query("DELETE FROM text_tail").execute(&mut file).await.unwrap();
-        assert!(gone.rows_affected() > 0);
-        file.close().await.unwrap();
-    });
+    assert!(change(&bed.database(), "DELETE FROM text_tail") > 0);
     assert!(!finds(&bed));
     bed.json(&["reindex"]);
     assert!(!finds(&bed), "what the file believes to hold is not written again");

@@ -1,11 +1,11 @@
-//! Ctrl-C stops an import between two batches, and a chat between two lines.
+//! Ctrl-C stops an import between two batches, a chat between two lines, and other commands anywhere.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::support::{Bed, said};
+use crate::support::{Bed, said, signal};
 
 /// Begins to import lines from a pipe that stays open, stops the program when it has said that so many are stored, and
 /// returns its answer and what else it said.
@@ -21,8 +21,7 @@ fn import_and_stop(bed: &Bed, lines: &str, committed: usize) -> (Value, String) 
         line.clear();
         assert!(told.read_line(&mut line).unwrap() > 0, "the import ended by itself");
     }
-    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(interrupt.success());
+    signal("-INT", &child);
     let mut answer = String::new();
     child.stdout.take().unwrap().read_to_string(&mut answer).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -76,9 +75,40 @@ fn a_chat_that_is_stopped_has_kept_its_lines() {
         event.clear();
         assert!(events.read_line(&mut event).unwrap() > 0, "the chat ended by itself");
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    signal("-INT", &child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     drop(input);
     bed.is_one_file();
     assert_eq!(bed.json(&["sessions"])["sessions"][0]["messages"], 1);
+}
+
+#[cfg(feature = "server")]
+#[test]
+fn the_import_of_a_graph_that_is_stopped_says_so_and_the_same_command_goes_on() {
+    let bed = Bed::new();
+    let entity = |number: usize| json!({ "type": "entity", "name": format!("e{number}"), "entityType": "t", "observations": [] });
+    let lines: String = (0..2_000).map(|number| format!("{}\n", entity(number))).collect();
+    let file = bed.file("memory.jsonl", lines);
+    let mut import = bed.command();
+    import.args(["mcp", "import", &file]);
+    let mut child = import.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let stored = || {
+        let owners = bed.run(&["--json", "owners"]);
+        if owners.code == 0 { owners.json()["owners"][0]["records"].as_u64().unwrap_or(0) } else { 0 }
+    };
+    while stored() < 3 {
+        assert!(child.try_wait().unwrap().is_none(), "the import ended by itself");
+    }
+    signal("-INT", &child);
+    let mut told = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    assert_eq!(
+        (child.wait().unwrap().code(), told.as_str()),
+        (Some(130), "stopped; what was stored stays, and the same command goes on\n")
+    );
+    bed.is_one_file();
+    let again = bed.json(&["mcp", "import", &file]);
+    let count = |name: &str| again[name].as_u64().unwrap();
+    assert!(count("already") >= 3 && count("entities") > 0, "{again}");
+    assert_eq!(count("already") + count("entities"), 2_000);
 }

@@ -6,12 +6,13 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use memory_testkit::rounds;
 use serde_json::Value;
 
 use crate::support::{Bed, said};
 
-/// Points of a run of the tests; `MEMORY_KILLS` names another number, `scripts/soak.sh program-kills` sets it.
-const POINTS: u64 = 30;
+/// Points of a run of the tests; `MEMORY_TEST_ROUNDS` names another number, at least 3, `scripts/soak.sh program-kills` sets it.
+const POINTS: usize = 30;
 const MESSAGES: usize = 2_000;
 const SESSIONS: usize = 5;
 
@@ -34,11 +35,6 @@ impl Dice {
         self.0 ^= self.0 << 17;
         self.0 % end.max(1)
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the number of points is set from outside")]
-fn points() -> u64 {
-    std::env::var("MEMORY_KILLS").ok().and_then(|points| points.parse().ok()).unwrap_or(POINTS)
 }
 
 /// Where the program is killed: after so many acknowledgements and so many microseconds more.
@@ -111,20 +107,20 @@ fn every_acknowledged_message_survives_a_kill_and_the_same_import_completes() {
     let bed = Bed::new();
     let file = bed.file("conversation.jsonl", conversation());
     let (mut dice, mut killed, mut indexing) = (Dice(0x9e37_79b9_7f4a_7c15), 0, 0);
-    let batches = (MESSAGES / 256) as u64 + 1;
-    for point in 0..points() {
+    let (batches, points) = ((MESSAGES / 256) as u64 + 1, rounds(POINTS).max(3));
+    for point in 0..points {
         // Every third point lies in the indexing, which begins after the last batch.
         let after_lines = if point % 3 == 2 { batches + 1 } else { dice.below(batches) };
         let micros = dice.below(if point % 3 == 2 { 150_000 } else { 8_000 });
         let owner = format!("owner-{point}");
         let bed = bed.of(&owner);
         let (acknowledged, ended) = import_and_kill(&bed, &file, &Point { after_lines, micros });
-        killed += u64::from(!ended);
-        indexing += u64::from(!ended && acknowledged == MESSAGES);
+        killed += usize::from(!ended);
+        indexing += usize::from(!ended && acknowledged == MESSAGES);
         check(&bed, acknowledged);
         complete(&bed, &file, &mut dice);
     }
-    assert!(killed * 3 >= points() * 2, "{killed} of {} imports were killed before their end", points());
+    assert!(killed * 3 >= points * 2, "{killed} of {points} imports were killed before their end");
     assert!(indexing > 0, "no kill fell into the indexing");
 }
 
@@ -139,7 +135,7 @@ fn a_folder_whose_import_was_killed_is_completed_by_the_same_import() {
     }
     let folder = bed.path("export").to_str().unwrap().to_owned();
     let (mut dice, mut killed) = (Dice(0x2545_f491_4f6c_dd1d), 0);
-    for point in 0..points() / 3 {
+    for point in 0..rounds(POINTS).max(3) / 3 {
         let bed = bed.of(&format!("owner-{point}"));
         let point = Point { after_lines: dice.below(1 + MESSAGES as u64 / 256), micros: dice.below(8_000) };
         let (_, ended) = import_and_kill(&bed, &folder, &point);

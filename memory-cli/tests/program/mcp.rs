@@ -120,6 +120,33 @@ fn what_an_agent_adds_the_program_finds_and_a_closed_input_ends_it() {
 }
 
 #[test]
+fn a_file_of_descriptions_takes_the_place_of_those_of_the_tools_and_a_wrong_one_is_refused() {
+    let bed = Bed::new();
+    let file = bed.file("words.json", r#"{"add_memory": "Merke dir das."}"#);
+    let mut client = Client::start(&bed, &["--descriptions", &file]);
+    let tools = client.ask("tools/list", &json!({})).unwrap()["result"]["tools"].clone();
+    client.end();
+    let description = |name: &str| {
+        let tool = tools.as_array().unwrap().iter().find(|tool| tool["name"] == name);
+        tool.unwrap()["description"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(description("add_memory"), "Merke dir das.");
+    assert!(description("search_memories").contains("Search"), "{tools}");
+    for (name, content) in
+        [("no.json", "add_memory: text"), ("list.json", "[]"), ("number.json", r#"{"add_memory": 3}"#)]
+    {
+        let file = bed.file(name, content);
+        for command in [&["mcp"][..], &["serve", "--listen", "127.0.0.1:0"]] {
+            let refused = bed.run(&[command, &["--descriptions", &file]].concat());
+            let why = format!("{file} is no JSON of names and descriptions: ");
+            assert!(refused.refused(2).starts_with(&why), "{name} {command:?}: {}", refused.stderr);
+        }
+    }
+    let refused = bed.run(&["mcp", "--descriptions", "nowhere.json"]);
+    assert!(refused.refused(2).starts_with("the file nowhere.json cannot be read: "), "{}", refused.stderr);
+}
+
+#[test]
 fn the_configuration_of_a_client_names_this_program_and_owner() {
     let bed = Bed::new();
     let json = |client: &str| bed.run(&["mcp", "--tools", "files", "config", client]).stdout;
@@ -150,6 +177,29 @@ fn the_configuration_of_a_client_names_this_program_and_owner() {
     assert!(args.contains(&format!("\"--descriptions\",\"{}\"", bed.path("words.json").display())), "{args}");
     assert!(json("vscode").contains("\"servers\"") && json("codex").starts_with("[mcp_servers.memory]"));
     assert!(bed.run(&["mcp", "--tools", "none"]).refused(2).contains("core, chatgpt, graph and files"));
+}
+
+#[test]
+fn a_database_that_a_variable_names_is_in_the_configuration_and_its_password_is_not() {
+    let bed = Bed::new();
+    let config = |url: &str, more: &[&str]| {
+        let mut command = bed.bare();
+        command.env("MEMORY_URL", url).args(["--tenant", "a", "--subject", "b"]).args(more);
+        answer(command.args(["mcp", "config", "cursor"]), b"")
+    };
+    let told = config("own.sqlite", &[]);
+    let args = told.json()["mcpServers"]["memory"]["args"].to_string();
+    let database = format!("\"--db\",\"sqlite:{}\"", bed.path("own.sqlite").display());
+    assert!(args.contains(&database) && args.contains("\"--embedder\",\"none\""), "{args}");
+    assert_eq!(told.stderr, "");
+    let file = bed.file("memory.yaml", "memory: { persistent: { connection_string: here.sqlite } }");
+    assert!(!config("own.sqlite", &["--config", &file]).stdout.contains("--db"), "the file says it");
+    #[cfg(feature = "redis")]
+    {
+        let told = config("redis://ada:hunter2@localhost", &[]);
+        assert!(told.stdout.contains("redis://ada@localhost") && !told.stdout.contains("hunter2"), "{}", told.stdout);
+        assert!(told.stderr.starts_with("note: the password of the database is not in it"), "{}", told.stderr);
+    }
 }
 
 #[test]

@@ -3,9 +3,8 @@
 use std::process::Command;
 
 use serde_json::json;
-use sqlx::{ConnectOptions as _, Connection as _};
 
-use crate::support::{Answer, Bed, answer, conversations};
+use crate::support::{Answer, Bed, answer, change, conversations};
 
 fn behind(bed: &Bed, args: &[&str]) -> Command {
     let mut command = bed.command();
@@ -40,6 +39,42 @@ fn s3_16_the_program_takes_its_journal_from_the_environment() {
 fn without_a_journal_there_is_no_queue() {
     let bed = Bed::new();
     assert!(bed.run(&["queue"]).refused(2).contains("SESSION_BUFFER_PATH"));
+}
+
+#[test]
+fn a_journal_in_the_file_of_the_database_is_refused_and_the_database_is_kept() {
+    let bed = Bed::new();
+    let run = |args: &[&str]| {
+        answer(bed.command().env("SESSION_BUFFER_PATH", bed.path("folder/../memory.sqlite")).args(args), b"")
+    };
+    std::fs::create_dir(bed.path("folder")).unwrap();
+    bed.json(&["remember", "Ada likes tea"]);
+    for args in [&["sessions"][..], &["remember", "x"], &["queue"], &["queue", "recover"], &["chat"]] {
+        assert!(run(args).refused(2).contains("name a file of its own by SESSION_BUFFER_PATH"), "{args:?}");
+    }
+    // A file of settings says the same, and stops nobody who does without the journal.
+    let settings = "memory: { persistent: { connection_string: memory.sqlite }, journal: { path: memory.sqlite } }";
+    let file = bed.file("memory.yaml", settings);
+    let run_by = |args: &[&str]| {
+        let owner = ["--config", &file, "--tenant", "acme", "--subject", "ada"];
+        answer(bed.bare().args(owner).args(args), b"")
+    };
+    assert!(run_by(&["sessions"]).refused(2).contains("name a file of its own"));
+    let checked = run_by(&["config", "check"]);
+    assert_eq!(checked.code, 2, "{}", checked.stderr);
+    assert!(checked.stdout.contains("the journal would be in the file of the database"), "{}", checked.stdout);
+    let from = ["move", "--from", "memory.sqlite", "--to", "other.sqlite"];
+    for run in [&run as &dyn Fn(&[&str]) -> Answer, &run_by] {
+        for args in [&["owners"][..], &["facts"], &["backup", "copy.sqlite"], &from] {
+            let done = run(args);
+            assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
+        }
+        std::fs::remove_file(bed.path("copy.sqlite")).unwrap();
+    }
+    assert_eq!(bed.json(&["records"])["total"], 1);
+    std::fs::write(bed.database(), "no database at all").unwrap();
+    assert!(run(&["queue", "recover"]).refused(2).contains("name a file of its own"));
+    assert_eq!(std::fs::read_to_string(bed.database()).unwrap(), "no database at all");
 }
 
 #[test]
@@ -125,12 +160,7 @@ fn a_message_that_a_retry_sent_before_it_was_cut_off_may_be_sent_again() {
 fn messages_whose_database_the_damage_hides_are_saved_only_for_the_one_that_is_named() {
     let bed = Bed::new();
     refused(&bed);
-    tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(bed.path("journal.sqlite"));
-        let mut file = options.connect().await.unwrap();
-        sqlx::query("UPDATE whole SET truth = 'other'").execute(&mut file).await.unwrap();
-        file.close().await.unwrap();
-    });
+    assert_eq!(change(&bed.path("journal.sqlite"), "UPDATE whole SET truth = 'other'"), 1);
     assert!(run(&bed, &["sessions"]).refused(1).contains("damaged"));
     assert!(run(&bed, &["queue", "recover"]).refused(1).contains("name it"));
     let saved = run(&bed, &["--json", "queue", "recover", "--meant-here"]);

@@ -47,7 +47,12 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(mut command: Command, address: &str) -> Self {
-        let command = command.args(["serve", "--listen", address]);
+        command.args(["serve", "--listen", address]);
+        Self::of(command)
+    }
+
+    /// Runs a whole command, which serves.
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (mut stdout, mut stderr) = (BufReader::new(child.stdout.take().unwrap()), child.stderr.take().unwrap());
         let log = std::thread::spawn(move || {
@@ -81,9 +86,19 @@ impl Running {
     }
 
     /// Ends it as a service manager does, and returns its exit code, and what it printed and logged.
-    pub(crate) fn stop(mut self) -> (Option<i32>, String) {
+    pub(crate) fn stop(self) -> (Option<i32>, String) {
+        self.signal("-TERM");
+        self.ended()
+    }
+
+    /// Sends it a signal, such as `-INT`.
+    pub(crate) fn signal(&self, signal: &str) {
         let id = self.process.0.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    }
+
+    /// Waits for its end, and returns its exit code, and what it printed and logged.
+    pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let code = self.process.0.wait().unwrap().code();
         let mut printed = String::new();
         self.stdout.read_to_string(&mut printed).unwrap();

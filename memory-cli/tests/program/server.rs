@@ -1,8 +1,11 @@
 //! The server as people run it: tokens, the link, a token that is revoked while it runs, and its end.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use memory::store::time::Stopwatch;
+use serde_json::Value;
 
 use crate::running::Running;
 use crate::support::{Bed, unread};
@@ -36,9 +39,108 @@ fn a_token_opens_its_owner_until_it_is_revoked_and_the_end_leaves_one_file() {
     assert_eq!(code, Some(0), "{log}");
     bed.is_one_file();
     let line = log.lines().find(|line| line.contains("GET /v1/records")).unwrap();
-    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    let line: Value = serde_json::from_str(line).unwrap();
     assert_eq!((&line["status"], &line["operation"]), (&200.into(), &"GET /v1/records".into()));
     assert!(!log.contains("acme") && !log.contains("a cat") && !log.contains(&bob[21..]), "{log}");
+}
+
+/// Sends a request with these lines of headers, and returns the answer.
+fn ask(running: &Running, target: &str, headers: &str) -> String {
+    let mut stream = TcpStream::connect(&running.address).unwrap();
+    let address = &running.address;
+    write!(stream, "GET {target} HTTP/1.1\r\nhost: {address}\r\n{headers}connection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_line_of_the_log_names_request_and_trace_and_no_token_that_stood_in_an_address() {
+    let bed = Bed::new();
+    let mut command = bed.command();
+    command.env("RUST_LOG", "trace");
+    let running = Running::start(command, "127.0.0.1:0").with_link();
+    let link = running.token.clone().unwrap();
+    let targets = [
+        format!("/v1/records?token={link}"),
+        format!("/v1/sessions/{link}"),
+        format!("/{link}?"),
+        format!("/%6dem%5F{}", &link[4..]),
+        format!("http://{link}@{}/v1/records", running.address),
+    ];
+    for target in &targets {
+        let answer = ask(&running, target, &format!("authorization: Bearer {link}\r\n"));
+        assert!(answer.starts_with("HTTP/1.1 400") && !answer.contains(&link[21..]), "{answer}");
+    }
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for (request, trace) in [("first", trace), ("second", "of a client {}")] {
+        let headers = format!("authorization: Bearer {link}\r\nx-request-id: {request}\r\ntraceparent: {trace}\r\n");
+        let answer = ask(&running, "/v1/records", &headers);
+        let is_named = answer.contains(&format!("\r\nx-request-id: {request}\r\n"));
+        assert!(answer.starts_with("HTTP/1.1 200") && is_named, "{answer}");
+    }
+    let (code, log) = running.stop();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(!log.contains(&link) && !log.contains(&link[21..]) && !log.contains("of a client"), "{log}");
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let lines: Vec<Value> = lines.filter(|line| line["target"] == "memory_server::request").collect();
+    let named = |request: &str| lines.iter().find(|line| line["request"] == request).unwrap_or_else(|| panic!("{log}"));
+    let (first, second) = (named("first"), named("second"));
+    assert_eq!((&first["trace"], &first["status"]), (&trace.into(), &200.into()));
+    assert_eq!(second.get("trace"), None);
+    let refused: Vec<&Value> = lines.iter().filter(|line| line["status"] == 400).collect();
+    assert_eq!(refused.len(), targets.len(), "{log}");
+    assert!(refused.iter().all(|line| line["request"].is_string() && line.get("trace").is_none()), "{log}");
+}
+
+/// The body of a request that is under way.
+const TEA: &str = "{\"text\":\"Ada likes tea\"}";
+
+/// Starts a server, and begins a request of which the body is missing.
+fn under_way(bed: &Bed) -> (Running, TcpStream) {
+    let running = Running::start(bed.command(), "127.0.0.1:0").with_link();
+    let (address, link) = (&running.address, running.token.as_deref().unwrap());
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST /v1/records HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {link}\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\nconnection: close\r\nexpect: 100-continue\r\n\r\n",
+        TEA.len()
+    )
+    .unwrap();
+    // It answers so when it waits for the body.
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 100");
+    (running, stream)
+}
+
+#[test]
+fn whoever_stops_a_server_twice_does_not_wait_for_a_request_under_way() {
+    let bed = Bed::new();
+    let (running, _stream) = under_way(&bed);
+    running.signal("-INT");
+    // What comes within half a second is the same stop.
+    std::thread::sleep(Duration::from_secs(1));
+    running.signal("-INT");
+    let (code, log) = running.ended();
+    assert_eq!(code, Some(130), "{log}");
+    assert!(log.contains("stopped before what was under way had ended"), "{log}");
+}
+
+#[test]
+fn a_stop_that_is_sent_twice_at_once_lets_a_request_under_way_end() {
+    let bed = Bed::new();
+    let (running, mut stream) = under_way(&bed);
+    running.signal("-INT");
+    running.signal("-INT");
+    stream.write_all(TEA.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (code, log) = running.ended();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(answer.contains("HTTP/1.1 200"), "{answer}");
+    assert_eq!(bed.json(&["records"])["total"], 1);
 }
 
 #[test]
@@ -142,7 +244,7 @@ fn a_token_stands_on_one_line_however_narrow_the_terminal_is() {
 fn a_token_that_nobody_reads_is_not_made() {
     let bed = Bed::new();
     for args in [&["token", "new"][..], &["--json", "token", "new"]] {
-        let (code, told) = unread(bed.command().args(args));
+        let (code, told) = unread(bed.command().args(args), b"");
         assert!(code == Some(1) && told.contains("nobody reads it, so no token was made"), "{told}");
     }
     assert_eq!(bed.json(&["token", "list"])["tokens"], serde_json::json!([]));

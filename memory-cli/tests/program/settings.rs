@@ -59,6 +59,21 @@ fn s1_19_a_file_says_where_the_database_and_its_journal_are_for_every_command() 
     assert_eq!(answer(&mut command, b"").json()["url"], "sqlite:here.sqlite");
 }
 
+#[cfg(unix)]
+#[test]
+fn s1_19_a_file_that_is_too_large_or_has_no_end_is_not_read_whole() {
+    let bed = Bed::new();
+    let large = bed.file("large.yaml", "# é\n".repeat(400_000));
+    for file in [large.as_str(), "/dev/zero"] {
+        let told = answer(bed.bare().args(["config", "check", file]), b"");
+        assert_eq!(told.code, 2, "{}", told.stderr);
+        assert!(told.stdout.starts_with("the file has more than 1048576 bytes\n"), "{}", told.stdout);
+        assert!(bed.run(&["--config", file, "sessions"]).refused(2).contains("more than 1048576 bytes"));
+    }
+    let binary = bed.file("binary.yaml", b"memory: \xff");
+    assert!(bed.run(&["--config", &binary, "sessions"]).refused(2).contains("it is not UTF-8"));
+}
+
 #[test]
 fn s1_19_a_broken_file_stops_every_command_before_anything_is_opened() {
     let bed = Bed::new();

@@ -1,11 +1,13 @@
 //! A folder of its own for each test, and the program run in it.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::rc::Rc;
 
 use serde_json::{Value, json};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
 use tempfile::TempDir;
 
 /// A folder with a database, and an owner.
@@ -123,11 +125,29 @@ pub(crate) fn answer(command: &mut Command, stdin: &[u8]) -> Answer {
 
 /// Runs a command whose output nobody reads, and returns its code and what it said on stderr.
 #[cfg(unix)]
-pub(crate) fn unread(command: &mut Command) -> (Option<i32>, String) {
+pub(crate) fn unread(command: &mut Command, stdin: &[u8]) -> (Option<i32>, String) {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let Output { status, stderr, .. } = command.stdin(Stdio::null()).stdout(writer).output().unwrap();
+    let mut child = command.stdin(Stdio::piped()).stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(stdin).unwrap();
+    let Output { status, stderr, .. } = child.wait_with_output().unwrap();
     (status.code(), String::from_utf8(stderr).unwrap())
+}
+
+/// Sends a signal, such as `-INT`, to a process.
+#[cfg(unix)]
+pub(crate) fn signal(signal: &str, process: &std::process::Child) {
+    assert!(Command::new("kill").args([signal, &process.id().to_string()]).status().unwrap().success());
+}
+
+/// Runs a statement over a file of SQLite that no program has open, and returns how many rows it changed.
+pub(crate) fn change(file: &Path, statement: &'static str) -> u64 {
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let mut file = SqliteConnectOptions::new().filename(file).connect().await.unwrap();
+        let changed = sqlx::query(statement).execute(&mut file).await.unwrap().rows_affected();
+        file.close().await.unwrap();
+        changed
+    })
 }
 
 /// A line of chat JSON with a time.

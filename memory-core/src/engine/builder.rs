@@ -206,7 +206,7 @@ impl MemoryBuilder {
     /// use memory_core::reference::MemBlackboard;
     ///
     /// # async fn example(builder: MemoryBuilder) -> memory_core::Result<()> {
-    /// let memory = builder.blackboard(Arc::new(MemBlackboard::new(Arc::new(SystemClock), 500))).build().await?;
+    /// let memory = builder.blackboard(Arc::new(MemBlackboard::new(Arc::new(SystemClock), 500)?)).build().await?;
     /// # Ok(())
     /// # }
     /// ```

@@ -103,11 +103,11 @@ impl Scoped {
             self.inner().buffers.forget(self.scope());
             self.inner().synopses.forget(self.scope());
             self.inner().lapses.forget(self.scope());
-            self.inner().given_up.forget(self.scope());
             self.inner().boards.forget(self.scope(), self.inner().clock.now());
         }
         let mut receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);
         receipt.complete = receipt.complete && matches!(self.is_half_erased().await, Ok(false));
+        receipt.epoch.into_iter().for_each(|epoch| self.inner().given_up.forget(self.scope(), epoch));
         self.inner().changed.notify_one();
         let ForgetReceipt { removed, derived, complete, .. } = receipt;
         self.inner().tell(Some(self.scope()), &Event::Forgotten { removed, derived, complete });
@@ -159,7 +159,10 @@ impl Scoped {
             let again = inner.index_again(self.scope(), &session, first, last).await;
             draft.failures.extend(again.err().map(|error| ("neighbours", error)));
         }
-        self.untrace_settled(&traces, draft).await;
+        // As where retention ends what another call left: who forgets the messages themselves still needs the traces.
+        if !fall.has_spared {
+            self.untrace_settled(&traces, draft).await;
+        }
         Ok(())
     }
 

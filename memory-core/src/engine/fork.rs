@@ -108,7 +108,19 @@ impl Session {
     /// Returns the past that a branch shares which leaves this conversation at a message, and when that was said.
     async fn link_at(&self, at: ForkPoint, branch: &SessionId) -> Result<(Link, Timestamp)> {
         let absent = || Error::invalid("there is no such message to branch at");
-        let (link, row) = tokio::try_join!(self.link(), self.row_at(at))?;
+        let row = self.row_at(at).await?;
+        let page = Page::after(Seq(0), 1, View::Log);
+        // Read behind the row, which so belongs to the conversation that this handle knows.
+        let mut first = self.read_own(&page).await?;
+        if first.state.head == Seq(0) {
+            // What leads to its past may wait in a journal. What waits behind that is not needed.
+            let flushed = self.flush().await;
+            first = self.read_own(&page).await?;
+            if first.state.head == Seq(0) {
+                flushed?;
+            }
+        }
+        let link = first.messages.first().and_then(Link::of);
         let row = row.filter(|row| row.covers.is_none()).ok_or_else(absent)?;
         let said = row.message.as_ref().map(|message| message.at);
         let said = said.ok_or_else(|| Error::invalid("the message to branch at was forgotten"))?;
@@ -141,7 +153,7 @@ impl Session {
                 // What waits in a journal has no number yet.
                 self.flush().await?;
                 let page = Page::after(Seq(seq.0 - 1), 1, View::Log);
-                Ok(self.read(&page).await?.messages.pop().filter(|row| row.seq == seq))
+                Ok(self.read_own(&page).await?.messages.pop().filter(|row| row.seq == seq))
             }
         }
     }

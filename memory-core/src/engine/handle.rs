@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use crate::error::{Error, Result};
 use crate::id::SessionId;
 use crate::scope::{Epoch, Scope};
-use crate::store::chat::{Fence, Page};
+use crate::store::chat::{Fence, Page, Slice};
 use crate::window::BufferConfig;
 
 use super::inner::Inner;
@@ -233,5 +233,16 @@ impl Session {
         self.scoped.check_epoch(fence.epoch)?;
         // Not under a lock: a caller who does not poll would keep it from all others.
         Ok(*self.fence.get_or_init(|| fence))
+    }
+
+    /// Reads a page from truth, neither from the cache nor with what waits in a journal.
+    ///
+    /// # Errors
+    /// `Fenced` if the conversation or its owner was erased since this handle, or the owner's, was first used.
+    pub(super) async fn read_own(&self, page: &Page) -> Result<Slice> {
+        let slice = self.scoped.inner().bare.chat.read(self.scoped.scope(), &self.id, page).await?;
+        let fence = slice.state.fence;
+        self.scoped.check_epoch(fence.epoch)?;
+        if fence == *self.fence.get_or_init(|| fence) { Ok(slice) } else { Err(Error::Fenced) }
     }
 }

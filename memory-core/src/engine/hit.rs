@@ -8,6 +8,7 @@ use crate::fields::Fields;
 use crate::id::ItemId;
 use crate::message::{Message, StoredMessage};
 use crate::record::StoredRecord;
+use crate::scope::Scope;
 
 use super::receipt::{SearchReceipt, Signals};
 
@@ -101,16 +102,19 @@ pub struct Hit {
     pub item: ItemId,
     /// Its content.
     pub content: Content,
+    /// The owner who shares it ([`Search::sharing`](super::Search::sharing)); none if it is the own of whoever asked.
+    pub shared_by: Option<Scope>,
     /// How it was found.
     pub signals: Signals,
 }
 
 impl Hit {
-    /// Returns the hit as JSON: [`Content::to_json`] with the member `signals`.
+    /// Returns the hit as JSON: [`Content::to_json`] with the member `signals` and, of what another owner shares, `shared_by`.
     pub fn to_json(&self) -> Value {
         let mut value = self.content.to_json();
         if let Value::Object(members) = &mut value {
             members.insert("signals".to_owned(), json!(self.signals));
+            members.extend(self.shared_by.iter().map(|owner| ("shared_by".to_owned(), json!(owner))));
         }
         value
     }

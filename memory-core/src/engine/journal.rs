@@ -70,8 +70,8 @@ impl Scoped {
     /// failed half way.
     ///
     /// # Errors
-    /// `Invalid` without a journal; `Overloaded` if others queue or forget messages for too long; else the failure of the store, which
-    /// is asked for the state of the conversations.
+    /// `Invalid` without a journal; `Overloaded` if other calls for the owner queue or forget messages for too long; else the failure
+    /// of the store, which is asked for the state of the conversations.
     pub async fn retry(&self, ids: &[MessageId]) -> Result<usize> {
         let Some(behind) = &self.inner().behind else { return Err(Error::invalid("there is no journal")) };
         behind.retry(self.scope(), ids).await

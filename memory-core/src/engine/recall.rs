@@ -2,9 +2,11 @@
 
 mod alone;
 mod arrange;
+mod asking;
 mod block;
 mod contents;
 mod context;
+mod each;
 mod floor;
 mod fresh;
 mod history;
@@ -19,6 +21,7 @@ mod rank;
 mod request;
 mod reuse;
 mod search;
+mod sharing;
 mod shown;
 mod stages;
 mod terms;

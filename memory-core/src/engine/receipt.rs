@@ -1,6 +1,7 @@
 //! Receipts: what was done, what was left out and why. Plain data that can be printed, stored and compared.
 
 mod events;
+mod fill;
 mod words;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use serde::{Serialize, Serializer};
 
 use crate::error::Error;
 use crate::id::{ItemId, Seq};
+use crate::scope::Scope;
 use crate::store::Durability;
 use crate::store::chat::Placement;
 
@@ -140,6 +142,9 @@ pub struct Included {
     pub tokens: u64,
     /// How the search found it, if it did. A message of the window may have been found too.
     pub signals: Option<Signals>,
+    /// The owner who shares it; none if it is the own of whoever asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_by: Option<Scope>,
 }
 
 /// A candidate that did not go in.
@@ -152,12 +157,28 @@ pub struct LeftOut {
     pub reason: Reason,
     /// How it was found.
     pub signals: Signals,
+    /// The owner who shares it; none if it is the own of whoever asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_by: Option<Scope>,
 }
 
-impl LeftOut {
-    pub(super) fn new(item: &ItemId, reason: Reason, signals: Signals) -> Self {
-        Self { item: item.clone(), reason, signals }
-    }
+/// What was found with an owner who shares ([`Search::sharing`](super::Search::sharing)). The counts and failures are among those
+/// of the [`SearchReceipt`] too, which tells of all owners together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Sharing {
+    /// The owner; written as its [`Scope::key`].
+    pub owner: Scope,
+    /// How many items the text index returned.
+    pub text_candidates: usize,
+    /// How many items the vector index returned.
+    pub vector_candidates: usize,
+    /// How many of the candidates are notes of the working tier.
+    #[serde(skip_serializing_if = "is_none")]
+    pub notes: usize,
+    /// How many ids an index returned whose content was gone or no longer matched.
+    pub dropped_at_hydration: usize,
+    /// The stages that failed.
+    pub degraded: Vec<Degraded>,
 }
 
 fn is_none(count: &usize) -> bool {
@@ -196,10 +217,16 @@ pub struct SearchReceipt {
     /// The next best candidates, up to as many as were asked for, and every candidate that was gone or could not be read. For a
     /// context, also those that found no room. Items that went in, the window's included, are not listed.
     pub left_out: Vec<LeftOut>,
+    /// How many further candidates there were: each item that an index returned is a hit (or included with its signals), left out,
+    /// or counted here.
+    pub not_listed: usize,
     /// How many ids an index returned whose content was gone or no longer matched; 0 in a healthy system.
     pub dropped_at_hydration: usize,
     /// The stages that failed.
     pub degraded: Vec<Degraded>,
+    /// The owners who share and were asked too, in the order in which the call named them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sharing: Vec<Sharing>,
     /// How long each stage took, in microseconds; only those that were needed. Of several calls of one stage the longest counts, and
     /// stages run at the same time: so they do not add up to the whole.
     pub stages: BTreeMap<Stage, u64>,

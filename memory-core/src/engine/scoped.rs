@@ -5,11 +5,12 @@ use crate::filter::Filter;
 use crate::id::{MessageId, RecordId, SessionId};
 use crate::message::StoredMessage;
 use crate::record::StoredRecord;
+use crate::scope::Scope;
 use crate::store::chat::SessionState;
 use crate::time::Timestamp;
 
 use super::handle::Scoped;
-use super::inner::Half;
+use super::inner::{Half, Inner};
 use super::memory::IndexStatus;
 
 /// How many accesses wait for upkeep at most; later ones are not counted.
@@ -100,14 +101,20 @@ impl Scoped {
 
     /// Notes records as accessed now. A hint: upkeep writes it down, and it is lost if the process ends before.
     pub(super) fn note_access(&self, records: Vec<RecordId>) {
-        let inner = self.inner();
-        if records.is_empty() || !inner.touch {
+        self.inner().note_access(self.scope(), records);
+    }
+}
+
+impl Inner {
+    /// Notes records of an owner as accessed now, as [`Scoped::note_access`] does.
+    pub(super) fn note_access(&self, scope: &Scope, records: Vec<RecordId>) {
+        if records.is_empty() || !self.touch {
             return;
         }
-        let now = inner.clock.now();
-        let mut accessed = inner.accessed.lock();
+        let now = self.clock.now();
+        let mut accessed = self.accessed.lock();
         if accessed.len() < ACCESSES {
-            accessed.push((self.scope().clone(), records, now));
+            accessed.push((scope.clone(), records, now));
         }
     }
 }

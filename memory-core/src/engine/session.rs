@@ -221,12 +221,14 @@ impl Session {
     /// May be repeated; if it is cut off and not repeated, the owner's next forget of messages or of a conversation ends that.
     ///
     /// # Errors
-    /// `Conflict` if another summary has archived this one: unfold that first.
+    /// `Conflict` if another summary has archived this one: unfold that first. `Fenced` as [`Session::append`].
     pub async fn unfold(&self, summary: MessageId) -> Result<SessionState> {
         let scoped = self.scoped();
         let is_to_go =
             |row: &StoredMessage| row.session == *self.id() && row.covers.is_some() && row.archived_by.is_none();
         let is_there = scoped.said(&[summary]).await?.iter().any(is_to_go);
+        // The id may stand in a conversation that was restored under the name of one that was deleted.
+        self.read_own(&Page::newest(0)).await?;
         // Without the summary, only its trace tells that records hold words of the messages.
         let traces = if is_there { scoped.trace(&[summary]).await? } else { Vec::new() };
         let change = Compaction::Unfold { summary };

@@ -116,9 +116,10 @@ impl Memory {
     /// ([`MemoryBuilder::retention`](super::MemoryBuilder::retention)). What waits in a journal is sent first.
     ///
     /// One failure holds up nothing else: no other index, no other owner, no other text of the session. Failures are in the
-    /// report and are retried later. A text is given up if the embedder refuses it, or fails for it five times while answering
-    /// for others. A pass may be killed at any point, and several processes may run one at once: notes are settled only after
-    /// their entries are findable.
+    /// report and are retried later. If the store of an index does not answer at all, a pass leaves this index after the first owner
+    /// for whom it failed, and the next pass begins with another one. A text is given up if the embedder refuses it, or fails for it
+    /// five times while answering for others. A pass may be killed at any point, and several processes may run one at once: notes are
+    /// settled only after their entries are findable.
     ///
     /// A pass always ends. It leaves what is written meanwhile to the next pass, and after five minutes of summarising, or of finding
     /// facts, the rest of that work too. It stops early if the memory is closed or an upkeep task is stopped. It runs in a task of its own,

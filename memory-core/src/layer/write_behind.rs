@@ -19,6 +19,7 @@
 
 mod aside;
 mod flush;
+mod gates;
 mod judge;
 mod overlay;
 mod policy;
@@ -46,6 +47,7 @@ use crate::store::journal::{Journal, Rejection};
 use crate::store::truth::Truth;
 use crate::sync::Lock;
 
+use gates::Gates;
 pub use policy::WriteBehindPolicy;
 use queue::Queue;
 pub(crate) use shared::Flushed;
@@ -106,7 +108,7 @@ impl WriteBehind {
             landings: watch::Sender::new(0),
             is_closing: AtomicBool::new(false),
             pushes: RwLock::default(),
-            retries: RwLock::default(),
+            gates: Gates::default(),
             is_closed: AtomicBool::new(false),
             listener: OnceLock::new(),
         });
@@ -184,7 +186,8 @@ impl WriteBehind {
     /// future is dropped; a repeat completes what failed half way.
     ///
     /// # Errors
-    /// That of the primary, if it does not tell how the sessions are; `Overloaded` if others queue or forget messages for too long.
+    /// That of the primary, if it does not tell how the sessions are; `Overloaded` if other calls for the owner queue or
+    /// forget messages for too long.
     pub async fn retry(&self, scope: &Scope, ids: &[MessageId]) -> Result<usize> {
         self.shared.retry(scope, ids).await
     }

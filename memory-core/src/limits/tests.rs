@@ -159,3 +159,19 @@ fn entries_of_boards_have_keys_of_1_to_255_bytes_and_values_of_up_to_64_kib() {
         assert!(is_legal || matches!(checked, Err(Error::Invalid { .. })));
     }
 }
+
+#[test]
+fn who_shares_is_another_owner_of_the_tenant_and_is_named_once() {
+    let limits = Limits::default();
+    let scope = |tenant: &str, subject: &str| Scope::new(tenant, subject).unwrap();
+    let (ada, team) = (scope("acme", "ada"), scope("acme", "team"));
+    let many = |count: usize| (0..count).map(|number| scope("acme", &number.to_string())).collect::<Vec<_>>();
+    for good in [vec![], vec![team.clone()], vec![team.clone(), scope("acme", "team:x")], many(limits.sharing)] {
+        assert!(limits.check_sharing(&ada, &good).is_ok(), "{good:?}");
+    }
+    let others = [scope("acme:", "team"), scope("ac", "team"), scope("Acme", "team")];
+    let bad = [vec![ada.clone()], vec![team.clone(), ada.clone()], vec![team.clone(), team], many(limits.sharing + 1)];
+    for bad in bad.into_iter().chain(others.map(|other| vec![other])) {
+        assert!(matches!(limits.check_sharing(&ada, &bad), Err(Error::Invalid { .. })), "{bad:?}");
+    }
+}

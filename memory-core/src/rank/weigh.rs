@@ -69,12 +69,16 @@ impl RoleWeights {
 }
 
 /// Adds to each score a share for its span: `score + weight × best score × span / best span`. A score without a span, or below
-/// 0, stays as it is.
-pub fn add_spans(scores: &[f32], spans: &[Option<f32>], best_span: f32, weight: f32) -> Vec<f32> {
-    let best = scores.iter().copied().fold(0.0, f32::max);
+/// 0, stays as it is. The best score and the best span may be among those of other lists.
+pub fn add_spans(scores: &[f32], spans: &[Option<f32>], (best, best_span): (f32, f32), weight: f32) -> Vec<f32> {
     let unit = if best_span > 0.0 { weight * best / best_span } else { 0.0 };
     let spans = spans.iter().map(|span| span.unwrap_or(0.0)).chain(std::iter::repeat(0.0));
     scores.iter().zip(spans).map(|(score, span)| if *score > 0.0 { score + unit * span } else { *score }).collect()
+}
+
+/// Returns the best of the scores, at least 0.
+pub(crate) fn best(scores: &[f32]) -> f32 {
+    scores.iter().copied().fold(0.0, f32::max)
 }
 
 /// The share that a borrower keeps of the score of the message that lent it its words.
@@ -180,9 +184,10 @@ mod tests {
 
     #[test]
     fn spans_lend_weight_in_the_scale_of_the_scores() {
-        assert_eq!(add_spans(&[10.0, 5.0, 0.0], &[None, Some(3.0), Some(3.0)], 6.0, 0.2), [10.0, 6.0, 0.0]);
-        assert_eq!(add_spans(&[10.0, 5.0], &[None, None], 0.0, 0.2), [10.0, 5.0]);
-        assert_eq!(add_spans(&[], &[], 1.0, 0.2), [0.0; 0]);
+        assert_eq!(add_spans(&[10.0, 5.0, 0.0], &[None, Some(3.0), Some(3.0)], (10.0, 6.0), 0.2), [10.0, 6.0, 0.0]);
+        assert_eq!(add_spans(&[10.0, 5.0], &[None, None], (10.0, 0.0), 0.2), [10.0, 5.0]);
+        assert_eq!(add_spans(&[], &[], (0.0, 1.0), 0.2), [0.0; 0]);
+        assert_eq!(add_spans(&[5.0, -1.0], &[Some(3.0), Some(3.0)], (10.0, 6.0), 0.2), [6.0, -1.0]);
     }
 
     #[test]

@@ -36,9 +36,15 @@ impl MemBlackboard {
     /// The default capacity of a board.
     pub const DEFAULT_CAPACITY: usize = 100;
 
-    /// Returns boards of up to `capacity` live entries, at least 1, that expire by `clock`.
-    pub fn new(clock: Arc<dyn Clock>, capacity: usize) -> Self {
-        Self { clock, capacity: capacity.max(1), keep: Keep::default(), owners: Lock::default() }
+    /// Returns boards of up to `capacity` live entries that expire by `clock`.
+    ///
+    /// # Errors
+    /// `Invalid` for boards of no entries.
+    pub fn new(clock: Arc<dyn Clock>, capacity: usize) -> Result<Self> {
+        if capacity == 0 {
+            return Err(Error::invalid("a board has room for at least one entry"));
+        }
+        Ok(Self { clock, capacity, keep: Keep::default(), owners: Lock::default() })
     }
 
     /// Sets what keeps an entry on a full board. Default every use.
@@ -51,7 +57,8 @@ impl MemBlackboard {
     /// use memory_core::store::blackboard::Keep;
     ///
     /// // A queue of fifty: what was put first goes first, however often it is read.
-    /// let board = MemBlackboard::new(Arc::new(SystemClock), 50).with_keep(Keep::Put);
+    /// let board = MemBlackboard::new(Arc::new(SystemClock), 50)?.with_keep(Keep::Put);
+    /// # Ok::<(), memory_core::Error>(())
     /// ```
     #[must_use]
     pub fn with_keep(mut self, keep: Keep) -> Self {

@@ -174,7 +174,11 @@ impl BufferConfig {
     #[must_use]
     pub fn with_shares(mut self, high: f64, low: f64) -> Self {
         self.high = high.clamp(0.0, 1.0);
-        self.low = low.clamp(0.0, self.high);
+        // No bound of `clamp` may be NaN, which `check` refuses.
+        self.low = low.clamp(0.0, 1.0);
+        if self.low > self.high {
+            self.low = self.high;
+        }
         self
     }
 
@@ -234,8 +238,8 @@ impl BufferConfig {
     /// Returns `Ok` if the settings can be kept.
     ///
     /// # Errors
-    /// `Invalid` for a window, capacity or limit of 0, a window above its capacity, and a number of window messages together with a
-    /// stable beginning: such a window moves with each message.
+    /// `Invalid` for a window, capacity or limit of 0, a window above its capacity, a share that is NaN, and a number of window messages
+    /// together with a stable beginning: such a window moves with each message.
     pub fn check(&self) -> Result<()> {
         let zero = |what: &str| Err(Error::invalid(format!("{what} of a buffer is at least 1")));
         match (self.window_messages, self.capacity_messages) {
@@ -248,6 +252,7 @@ impl BufferConfig {
                 Err(Error::invalid(format!("a window of {window} messages moves with each message")))
             }
             _ if self.limit == Some(0) => zero("the limit"),
+            _ if self.high.is_nan() || self.low.is_nan() => Err(Error::invalid("a share of a buffer is a number")),
             _ => Ok(()),
         }
     }

@@ -7,9 +7,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::truncate::cut_middle;
-use super::{HeuristicCounter, Oversize};
+use super::{ExtractiveSummarizer, HeuristicCounter, Oversize, must_keep};
 use crate::error::{Error, Result};
-use crate::model::TokenCounter;
+use crate::id::{Seq, SeqRange, SessionId};
+use crate::message::{Message, Role, StoredMessage};
+use crate::model::{CounterId, Summary, SummaryPurpose, SummaryRequest, TokenCounter};
+use crate::time::Timestamp;
+
+/// The share of an extract, as one part in so many, that numbers, ids and names may take which its sentences lack.
+const KEEP_SHARE: u64 = 2;
 
 /// An entry of a buffer, with its tokens.
 #[doc(alias = "MemoryEntry")]
@@ -18,6 +24,7 @@ pub struct Entry {
     content: String,
     tokens: u64,
     number: u64,
+    is_summary: bool,
 }
 
 impl Entry {
@@ -25,7 +32,7 @@ impl Entry {
     pub fn new(content: impl Into<String>, counter: &dyn TokenCounter) -> Self {
         let content = content.into();
         let tokens = counter.count_text(&content);
-        Self { content, tokens, number: 0 }
+        Self { content, tokens, number: 0, is_summary: false }
     }
 
     /// Sets the caller's own count of tokens.
@@ -50,6 +57,23 @@ impl Entry {
     /// A summary has the number of the last entry that it replaces.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Returns it as a summariser reads it: as a note, or as an earlier summary.
+    fn row(&self, session: &SessionId) -> StoredMessage {
+        let mut message = Message::new(Role::Assistant, self.content.as_str(), Timestamp(0));
+        message.speaker = Some("note".to_owned());
+        let seq = Seq(self.number);
+        StoredMessage {
+            id: message.id,
+            session: session.clone(),
+            seq,
+            tokens: self.tokens,
+            counter: CounterId::UNKNOWN,
+            covers: self.is_summary.then_some(SeqRange { first: seq, last: seq }),
+            archived_by: None,
+            message: Some(Arc::new(message)),
+        }
     }
 }
 
@@ -88,11 +112,19 @@ pub struct MemoryStats {
 ///
 /// use memory_core::window::{Entry, HeuristicCounter, RingBuffer};
 ///
-/// let mut notes = RingBuffer::new(100).with_threshold(0.5).with_kept(1).with_counter(Arc::new(HeuristicCounter));
+/// let mut notes = RingBuffer::new(100)?.with_threshold(0.5).with_kept(1).with_counter(Arc::new(HeuristicCounter));
 /// notes.push(Entry::new("looked at the log", &HeuristicCounter).with_tokens(60))?;
 /// assert!(!notes.needs_summary(), "the newest entry stays as it is");
 /// let pushed = notes.push(Entry::new("found the fault", &HeuristicCounter).with_tokens(60))?;
 /// assert_eq!(pushed.evicted.len(), 1, "what leaves is handed back");
+///
+/// let mut notes = RingBuffer::new(1_000)?;
+/// for shard in 1..=9 {
+///     let note = format!("Looked at shard {shard}. Nothing was wrong there, neither today nor before. It is done.");
+///     notes.push(Entry::new(note, &HeuristicCounter))?;
+/// }
+/// let replaced = notes.summarize_extractively(80)?;
+/// assert_eq!((replaced.len(), notes.len()), (5, 5), "a summary, and four as they were");
 /// # Ok::<(), memory_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -111,8 +143,14 @@ pub struct RingBuffer {
 
 impl RingBuffer {
     /// Returns an empty buffer of `capacity` tokens.
-    pub fn new(capacity: u64) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a buffer of no tokens.
+    pub fn new(capacity: u64) -> Result<Self> {
+        if capacity == 0 {
+            return Err(Error::invalid("a buffer has room for at least one token"));
+        }
+        Ok(Self {
             entries: VecDeque::new(),
             tokens: 0,
             capacity,
@@ -123,7 +161,7 @@ impl RingBuffer {
             pushed: 0,
             summarized: 0,
             evicted: 0,
-        }
+        })
     }
 
     /// Sets the share of the capacity, clamped to 0 to 1, at which a summary is due. Default 0.80.
@@ -212,6 +250,25 @@ impl RingBuffer {
         self.summarize_through(last.ok_or(Error::Conflict)?, summary)
     }
 
+    /// Replaces the entries of [`RingBuffer::to_summarize`] by an extract of up to `max_tokens` tokens, and returns them.
+    ///
+    /// That is what [`ExtractiveSummarizer`] says of them, with the numbers, ids and names in them ([`must_keep`]): the newer ones,
+    /// if all would take more than half of it.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`] if not even a line fits; else as [`RingBuffer::summarize_through`]. Nothing changes then.
+    pub fn summarize_extractively(&mut self, max_tokens: u64) -> Result<Vec<Entry>> {
+        let last = self.to_summarize().last().map(Entry::number).ok_or(Error::Conflict)?;
+        let session = SessionId::new("ring")?;
+        let messages: Vec<StoredMessage> = self.to_summarize().map(|entry| entry.row(&session)).collect();
+        let keep = must_keep(&messages, max_tokens / KEEP_SHARE, self.counter.as_ref());
+        let (purpose, records) = (SummaryPurpose::Window, Vec::new());
+        let request = SummaryRequest { purpose, messages, records, max_tokens, keep };
+        let Summary { text, .. } = ExtractiveSummarizer::new(Arc::clone(&self.counter)).extract(&request)?;
+        let summary = Entry::new(text, self.counter.as_ref());
+        self.summarize_through(last, summary)
+    }
+
     /// Replaces the entries up to the number `last` by `summary`, and returns them.
     ///
     /// # Errors
@@ -227,6 +284,7 @@ impl RingBuffer {
             return Err(Error::invalid("a summary must say something, and be shorter than what it stands for"));
         }
         let entries: Vec<_> = self.entries.drain(..count).collect();
+        summary.is_summary = true;
         summary.number = entries.last().map_or(last, Entry::number);
         self.tokens = self.tokens - replaced + u128::from(summary.tokens);
         self.summarized += 1;

@@ -48,6 +48,7 @@ fn each_fault_on_the_way_has_its_remedy() {
         (Fault::Refused, "wait"),
         (Fault::Cut, "wait"),
         (Fault::Unsent, "permanent"),
+        (Fault::TooLong, "permanent"),
     ];
     for (fault, expected) in table {
         assert_eq!(remedy(&classify(fault, "test")), expected);

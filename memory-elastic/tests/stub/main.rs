@@ -8,6 +8,9 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
+    use elasticsearch::Elasticsearch;
+    use elasticsearch::http::Url;
+    use elasticsearch::http::transport::{SingleNodeConnectionPool, TransportBuilder};
     use memory_core::store::text::{Rejected, Term, TextEntry, TextQuery, TextStore as _, Visibility};
     use memory_core::store::vectors::{VectorEntry, VectorQuery, VectorStore as _};
     use memory_core::store::{Durability, Store as _};
@@ -169,6 +172,49 @@ mod tests {
         drop(stub);
         assert!(text.ping().await.unwrap_err().is_retryable());
         Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_server_that_sends_elsewhere_is_not_followed() {
+        let elsewhere = Stub::start(SEED, Fault::never()).await;
+        let place = format!("{}/_nodes/_local", elsewhere.url());
+        let answer = format!("HTTP/1.1 307 Said\r\nlocation: {place}\r\ncontent-length: 0\r\n\r\n");
+        let config = ElasticConfig::new(&server::say(answer).await).unwrap().with_user("ada", "canary");
+        let error = Elastic::connect(config).await.unwrap_err();
+        assert!(!error.is_retryable(), "{error:?}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_too_long_is_not_read() {
+        let spaces = " ".repeat(2_000);
+        let (told, open) = ("content-length: 2000\r\n\r\n", "transfer-encoding: chunked\r\n\r\n7d0\r\n");
+        for (status, head, is_retryable) in [(200, told, false), (200, open, false), (503, told, true)] {
+            let answer = format!("HTTP/1.1 {status} Said\r\n{head}{spaces}\r\n0\r\n\r\n");
+            let config = ElasticConfig::new(&server::say(answer).await).unwrap().with_answer_bytes(1_000);
+            let error = Elastic::connect(config).await.unwrap_err();
+            assert_eq!(error.is_retryable(), is_retryable, "{status} {head}: {error:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_long_error_that_a_given_client_meets_keeps_its_status() {
+        let answer = "HTTP/1.1 503 Said\r\ncontent-length: 2000000\r\n\r\n".to_owned();
+        let url = server::say(answer).await;
+        let pool = SingleNodeConnectionPool::new(Url::parse(&url).unwrap());
+        let client = Elasticsearch::new(TransportBuilder::new(pool).disable_proxy().build().unwrap());
+        let config = ElasticConfig::new(&url).unwrap().with_answer_bytes(1_000);
+        let error = Elastic::from_client(client, config).await.unwrap_err();
+        assert!(error.is_retryable(), "{error:?}");
+    }
+
+    #[tokio::test]
+    async fn an_erasure_of_what_the_server_counts_but_does_not_show_is_not_done() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "hidden").unwrap());
+        assert_eq!(text.erase(&scope, Epoch(1)).await.unwrap().remaining, 0);
+        stub.hide();
+        let error = text.erase(&scope, Epoch(1)).await.unwrap_err();
+        assert!(error.is_retryable(), "{error:?}");
     }
 
     /// A search asks twice: for the erasures of the owner, when a late write of an erased epoch cannot be found yet, and for what

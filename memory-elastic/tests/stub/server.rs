@@ -39,6 +39,7 @@ struct State {
     fault: Fault,
     fixed: Option<(u16, String)>,
     is_silent: bool,
+    is_hiding: bool,
     translog: &'static str,
     indexes: BTreeMap<String, Value>,
     /// Version and source by id.
@@ -70,6 +71,7 @@ impl Stub {
             fault,
             fixed: None,
             is_silent: false,
+            is_hiding: false,
             translog: "request",
             indexes: BTreeMap::new(),
             documents: BTreeMap::new(),
@@ -107,6 +109,11 @@ impl Stub {
         self.state.lock().unwrap().translog = durability;
     }
 
+    /// Counts a document in every sweep, and shows none.
+    pub(crate) fn hide(&self) {
+        self.state.lock().unwrap().is_hiding = true;
+    }
+
     pub(crate) fn be_silent(&self) {
         self.state.lock().unwrap().is_silent = true;
     }
@@ -132,6 +139,21 @@ impl Stub {
     pub(crate) fn faults(&self) -> BTreeMap<String, usize> {
         self.state.lock().unwrap().faults.clone()
     }
+}
+
+/// Starts a server that says this to everybody, whatever is asked; returns its URL.
+pub(crate) async fn say(answer: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let mut stream = BufReader::new(stream);
+            if read(&mut stream).await.is_some() {
+                stream.write_all(answer.as_bytes()).await.unwrap_or_default();
+            }
+        }
+    });
+    url
 }
 
 async fn talk(stream: TcpStream, state: Arc<Mutex<State>>) {
@@ -229,7 +251,7 @@ impl State {
     }
 
     /// Searches by meaning find what is stored, and so do those by words behind their first request. All others find nothing but
-    /// erasures, as those do that come before a refresh, and count one item more than they find.
+    /// erasures, as those do that come before a refresh. Those that count something count one item more than they find.
     fn search(&mut self, body: &str) -> (u16, String, bool) {
         let body: Value = serde_json::from_str(body).unwrap();
         let (by_meaning, by_words) = (body.pointer("/knn/filter"), body.pointer("/query/bool/filter/0/bool"));
@@ -252,7 +274,8 @@ impl State {
                 let unit =
                     json!({ "doc_count": 1, "length": { "value": 1 }, "terms": { "buckets": [{ "doc_count": 1 }] } });
                 let aggregations = json!({ "below": { "value": below.max() }, "unit": unit });
-                let answer = json!({ "hits": { "total": { "value": 1 } }, "aggregations": aggregations });
+                let total = usize::from(body["aggs"].is_object() || self.is_hiding);
+                let answer = json!({ "hits": { "total": { "value": total } }, "aggregations": aggregations });
                 return (200, answer.to_string(), false);
             }
         };

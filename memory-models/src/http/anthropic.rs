@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::chat::HttpChat;
 use super::client::{Client, KeyIn};
 use super::config::HttpConfig;
-use super::dialect::{ChatDialect, Progress, json, number};
+use super::dialect::{ChatDialect, Progress, answer, number};
 use super::error::Fault;
 use super::framing::Framing;
 use crate::chat::{Answer, ChatRequest, StopReason, Usage};
@@ -128,10 +128,7 @@ fn reason(name: &str) -> StopReason {
 }
 
 fn whole(bytes: &[u8]) -> Result<Answer, Fault> {
-    if let Some(fault) = Fault::told_in(bytes) {
-        return Err(fault);
-    }
-    let message: Message = json(bytes)?;
+    let message: Message = answer(bytes)?;
     let stop = message.stop_reason.ok_or(Fault::Garbled("it has no reason to end"))?;
     let words = message.content.into_iter().filter(|block| block.kind == "text").filter_map(|block| block.text);
     let text = words.collect();
@@ -157,10 +154,7 @@ struct Delta {
 }
 
 fn event(data: &str, progress: &mut Progress) -> Result<String, Fault> {
-    if let Some(fault) = Fault::told_in(data.as_bytes()) {
-        return Err(fault);
-    }
-    let event: Event = json(data.as_bytes())?;
+    let event: Event = answer(data.as_bytes())?;
     let tokens = event.usage.or(event.message.and_then(|message| message.usage));
     progress.usage = tokens.and_then(|tokens| tokens.usage(progress.usage)).or(progress.usage);
     let words = match (event.kind.as_str(), event.delta, event.content_block) {

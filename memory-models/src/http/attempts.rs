@@ -54,12 +54,9 @@ pub(super) struct Attempts<'a> {
     retry: u32,
 }
 
-/// The longest call: ten years, which can be added to every moment of a clock.
-const LONGEST: Duration = Duration::from_secs(3_650 * 86_400);
-
-/// Returns when a call has to be done that begins now and may take so long.
+/// Returns when a call has to be done that begins now and may take so long, however long that is: the timer knows its last moment.
 pub(super) fn end_of(limit: Duration) -> Instant {
-    Instant::now() + limit.min(LONGEST)
+    sleep(limit).deadline()
 }
 
 impl<'a> Attempts<'a> {
@@ -98,5 +95,15 @@ impl<'a> Attempts<'a> {
     /// Returns the error of a call that ends with `fault`.
     pub(super) fn end(&self, fault: Fault) -> Error {
         fault.while_doing(self.client.backend, self.doing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_may_take_however_long() {
+        assert!(end_of(Duration::MAX) > end_of(Duration::from_secs(86_400)));
     }
 }

@@ -21,8 +21,9 @@ use super::spend::Spend;
 
 /// The most bytes that are read of an answer with an error status.
 const ERROR_BYTES: usize = 64 << 10;
-/// How long all bytes of such an answer are waited for, and how long the next ones: its status says nearly all.
+/// How long all bytes of such an answer are waited for: its status says nearly all.
 const ERROR_PATIENCE: Duration = Duration::from_secs(5);
+/// How long its next bytes are waited for.
 const ERROR_SILENCE: Duration = Duration::from_secs(1);
 
 /// The most room that is made for an answer before its bytes have come: a server may tell any length.

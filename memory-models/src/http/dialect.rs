@@ -1,7 +1,7 @@
 //! What the wires of vendors differ in.
 
 use memory_core::Result;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::error::Fault;
 use super::framing::Framing;
@@ -79,6 +79,20 @@ pub(super) fn in_order<T>(given: Vec<(usize, T)>, count: usize) -> Result<Vec<T>
 /// Returns a number as it is written, and not as the nearest of twice its precision.
 pub(super) fn number(number: f32) -> Value {
     number.to_string().parse::<f64>().map_or(Value::Null, Value::from)
+}
+
+/// Returns the body by which OpenAI and Ollama are asked to embed, for vectors of so many numbers if that is said.
+pub(super) fn embed_body(model: &str, texts: &[&str], shortened: Option<usize>) -> Value {
+    let mut body = json!({ "model": model, "input": texts });
+    if let (Some(members), Some(numbers)) = (body.as_object_mut(), shortened) {
+        members.insert("dimensions".to_owned(), numbers.into());
+    }
+    body
+}
+
+/// Reads an answer, unless it tells an error.
+pub(super) fn answer<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Fault> {
+    Fault::told_in(bytes).map_or_else(|| json(bytes), Err)
 }
 
 /// Reads JSON.

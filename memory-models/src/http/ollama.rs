@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::chat::HttpChat;
 use super::client::{Client, KeyIn};
 use super::config::HttpConfig;
-use super::dialect::{ChatDialect, EmbedDialect, Placed, Progress, json as read_json, number};
+use super::dialect::{ChatDialect, EmbedDialect, Placed, Progress, answer, embed_body, number};
 use super::embedder::EmbedderOptions;
 use super::error::Fault;
 use super::framing::Framing;
@@ -155,31 +155,19 @@ impl Reply {
     }
 }
 
-fn reply(bytes: &[u8]) -> Result<Reply, Fault> {
-    Fault::told_in(bytes).map_or_else(|| read_json(bytes), Err)
-}
-
 fn whole(bytes: &[u8]) -> Result<Answer, Fault> {
-    let reply = reply(bytes)?;
+    let reply: Reply = answer(bytes)?;
     let (stop, usage) = (reply.stop().ok_or(Fault::Garbled("it does not say that it is done"))?, reply.usage());
     let said = reply.message.ok_or(Fault::Garbled("it has no message"))?;
     Ok(Answer { text: said.content, stop, usage })
 }
 
 fn event(data: &str, progress: &mut Progress) -> Result<String, Fault> {
-    let reply = reply(data.as_bytes())?;
+    let reply: Reply = answer(data.as_bytes())?;
     if let Some(stop) = reply.stop() {
         (progress.stop, progress.usage, progress.is_ended) = (Some(stop), reply.usage(), true);
     }
     Ok(reply.message.map(|said| said.content).unwrap_or_default())
-}
-
-fn embed_body(model: &str, texts: &[&str], shortened: Option<usize>) -> Value {
-    let mut body = json!({ "model": model, "input": texts });
-    if let (Some(members), Some(numbers)) = (body.as_object_mut(), shortened) {
-        members.insert("dimensions".to_owned(), numbers.into());
-    }
-    body
 }
 
 #[derive(Deserialize)]
@@ -188,9 +176,6 @@ struct Embeddings {
 }
 
 fn read(bytes: &[u8]) -> Placed<Vec<f32>> {
-    if let Some(fault) = Fault::told_in(bytes) {
-        return Err(fault);
-    }
-    let list: Embeddings = read_json(bytes)?;
+    let list: Embeddings = answer(bytes)?;
     Ok(list.embeddings.into_iter().enumerate().collect())
 }

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::attempts::end_of;
 use super::client::{Client, KeyIn};
 use super::config::HttpConfig;
-use super::dialect::{Placed, RerankDialect, in_order, json as read_json};
+use super::dialect::{Placed, RerankDialect, answer, in_order, json as read_json};
 use super::error::Fault;
 
 const RERANK: &str = "rerank";
@@ -138,10 +138,7 @@ struct Judged {
 }
 
 fn common(bytes: &[u8]) -> Placed<f32> {
-    if let Some(fault) = Fault::told_in(bytes) {
-        return Err(fault);
-    }
-    let results: Results = read_json(bytes)?;
+    let results: Results = answer(bytes)?;
     Ok(results.results.into_iter().map(|judged| (judged.index, judged.relevance_score)).collect())
 }
 

@@ -65,7 +65,7 @@ impl Table {
         let names = str::from_utf8(vocabulary).ok()?.split('\n');
         Some(Self {
             head,
-            vocabulary: Vocabulary::of(names.clone()),
+            vocabulary: Vocabulary::of(names.clone(), head.rows),
             #[cfg(test)]
             names: names.collect(),
             scales,

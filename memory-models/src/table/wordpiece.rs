@@ -50,9 +50,11 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Numbers the pieces in order.
-    pub(super) fn of(pieces: impl Iterator<Item = &'static str>) -> Self {
-        let mut vocabulary = Self { first: Numbers::default(), further: Numbers::default(), longest: 0 };
+    /// Numbers the pieces in order. There are about `count`, for which there is room from the beginning; a fifth of them go on with
+    /// a word.
+    pub(super) fn of(pieces: impl Iterator<Item = &'static str>, count: usize) -> Self {
+        let room = |count| Numbers::with_capacity_and_hasher(count, BuildHasherDefault::default());
+        let mut vocabulary = Self { first: room(count), further: room(count / 4), longest: 0 };
         for (piece, number) in pieces.zip(0..) {
             vocabulary.longest = vocabulary.longest.max(piece.len());
             match piece.strip_prefix("##") {

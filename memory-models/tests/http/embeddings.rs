@@ -102,15 +102,20 @@ async fn texts_are_sent_in_batches_by_count_and_by_tokens_and_equal_ones_once() 
     assert_eq!(sizes, [1, 2, 3], "one two three, four five, the long one");
 }
 
+/// Asks for the vectors of so many different texts.
+async fn embed_numbered(embedder: &impl Embedder, count: usize) -> Result<Vec<Vec<f32>>> {
+    let texts: Vec<String> = (0..count).map(|number| format!("text {number}")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    embedder.embed(&texts, Purpose::Document).await
+}
+
 #[tokio::test]
 async fn a_call_of_more_batches_than_may_wait_does_not_crowd_itself_out() {
     let server = Server::start(script).await;
     // 64 requests may wait beside the 2 under way.
     let openai = OpenAi::compatible(config(&server.url("/v1")).with_concurrency(2)).unwrap();
     let embedder = openai.embedder("a").with_dimension(8).with_batch(1, 100).open().await.unwrap();
-    let texts: Vec<String> = (0..100).map(|number| format!("text {number}")).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let vectors = embedder.embed(&texts, Purpose::Document).await.unwrap();
+    let vectors = embed_numbered(&embedder, 100).await.unwrap();
     assert_eq!((vectors.len(), server.requests()), (100, 100));
 }
 
@@ -120,12 +125,10 @@ async fn a_call_of_more_batches_than_its_time_allows_makes_no_request() {
     // A request a second, and 20 seconds.
     let openai = OpenAi::compatible(config(&server.url("/v1")).with_requests_per_minute(60)).unwrap();
     let embedder = openai.embedder("a").with_dimension(8).with_batch(1, 100).open().await.unwrap();
-    let texts: Vec<String> = (0..30).map(|number| format!("text {number}")).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let error = embedder.embed(&texts, Purpose::Document).await.unwrap_err();
+    let error = embed_numbered(&embedder, 30).await.unwrap_err();
     assert!(matches!(error, Error::Overloaded), "{error:?}");
     assert_eq!(server.requests(), 0);
-    embedder.embed(&texts[..1], Purpose::Document).await.unwrap();
+    embed_numbered(&embedder, 1).await.unwrap();
 }
 
 #[tokio::test]

@@ -39,6 +39,7 @@ fn migrations() -> Vec<Migration> {
         plain(25, "marks", include_str!("../../migrations/0025_marks.sql")),
         plain(26, "left indexes", include_str!("../../migrations/0026_left_indexes.sql")),
         plain(27, "retire beside", include_str!("../../migrations/0027_retire_beside.sql")),
+        plain(28, "half enlisted", include_str!("../../migrations/0028_half_enlisted.sql")),
     ]
 }
 
@@ -68,8 +69,9 @@ pub(super) async fn migrate(connection: &mut PgConnection, config: &PostgresConf
 
 /// Returns the numbers of the migrations done, in order; none if there is no table of them.
 async fn done(connection: &mut PgConnection, schema: &str) -> Result<Option<Vec<i64>>> {
-    // A table of the same name in another schema of the search path is not ours.
-    let sql = "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relname = 'memory_migrations' \
+    // A table of the same name in another schema of the search path is not ours. One in a schema that was made this moment may not
+    // be found by its name yet.
+    let sql = "SELECT EXISTS (SELECT 1 FROM pg_class WHERE oid = to_regclass('memory_migrations') \
          AND relnamespace = to_regnamespace($1))";
     let is_there = sqlx::query_scalar(sql).bind(schema).fetch_one(&mut *connection).await;
     if !is_there.doing(DOING).map_err(|failure| failure.error)? {

@@ -9,6 +9,9 @@ use memory_core::time::Stopwatch;
 /// How long an answer is valid.
 const LATELY: Duration = Duration::from_secs(60);
 
+/// How many owners are remembered.
+const OWNERS: usize = 10_000;
+
 /// How an attempt to build an index ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Built {
@@ -22,8 +25,10 @@ pub(super) enum Built {
 /// The owners whose indexes were asked for, and the vectors needed for one.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// When each was answered; none while a build is running, and forever if the role may not build.
+    /// When each was answered; none while a build is running or waits.
     owners: HashMap<i64, Option<Stopwatch>>,
+    /// Whether the role may not build, so that nobody is asked for any more.
+    is_refused: bool,
     /// How many vectors an owner lately needed to get an index, and when that was found.
     bar: Option<(i64, Stopwatch)>,
 }
@@ -39,13 +44,20 @@ impl Asked {
         if is_asked || !self.is_worth(rows) {
             return false;
         }
+        if self.owners.len() >= OWNERS {
+            // Those that were answered are asked for again, if they need it.
+            self.owners.retain(|_, since| since.is_none());
+        }
+        if self.owners.len() >= OWNERS {
+            return false;
+        }
         self.owners.insert(owner, None);
         true
     }
 
     /// Returns whether an owner with this many vectors would probably get an index.
     pub(super) fn is_worth(&self, rows: i64) -> bool {
-        self.bar.as_ref().is_none_or(|(bar, since)| rows >= *bar || since.elapsed() >= LATELY)
+        !self.is_refused && self.bar.as_ref().is_none_or(|(bar, since)| rows >= *bar || since.elapsed() >= LATELY)
     }
 
     /// Remembers how an attempt ended.
@@ -58,9 +70,8 @@ impl Asked {
 
     /// Remembers that an attempt failed. It is made again later, unless the role may not build.
     pub(super) fn fail(&mut self, owner: i64, error: &Error) {
-        if !matches!(error, Error::Unsupported { .. }) {
-            self.owners.insert(owner, Some(Stopwatch::start()));
-        }
+        self.is_refused |= matches!(error, Error::Unsupported { .. });
+        self.owners.insert(owner, Some(Stopwatch::start()));
     }
 }
 
@@ -91,6 +102,21 @@ mod tests {
         }
         assert!(asked.begin(9, 50));
         asked.fail(9, &Error::Unsupported { backend: "postgres", what: "build".to_owned() });
-        assert!(!asked.begin(9, 50) && asked.owners[&9].is_none());
+        assert!(!asked.begin(9, 50) && !asked.begin(10, 50), "it may build for nobody");
+        assert!(!asked.is_worth(50), "not for those that wait either");
+    }
+
+    #[test]
+    fn no_more_owners_are_remembered_than_there_is_room_for() {
+        let (mut asked, most) = (Asked::default(), i64::try_from(OWNERS).unwrap());
+        for owner in 0..most {
+            assert!(asked.begin(owner, 50));
+            asked.end(owner, Built::Stands);
+        }
+        assert!(asked.begin(most, 50));
+        assert_eq!(asked.owners.len(), 1);
+        assert!((0..most - 1).all(|owner| asked.begin(owner, 50)));
+        assert!(!asked.begin(most - 1, 50), "all are being built");
+        assert_eq!(asked.owners.len(), OWNERS);
     }
 }

@@ -66,7 +66,7 @@ impl OwnIndexes {
         let indexes = self.clone();
         tokio::spawn(async move {
             let _turn = indexes.turn.acquire().await;
-            // All indexes may have been taken while this one waited.
+            // While this one waited, all indexes may have been taken, or the role may have been refused one.
             if !indexes.asked().is_worth(large.rows) {
                 return indexes.asked().end(large.id, Built::Unneeded);
             }

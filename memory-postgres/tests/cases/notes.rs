@@ -1,15 +1,17 @@
-//! Notes as an earlier version could have left them, and indexes that are retired beside writers.
+//! Notes as an earlier version could have left them, and indexes that are enlisted or retired beside others.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::record::Record;
+use memory_core::store::Store as _;
+use memory_core::store::chat::{Append, ChatStore as _, NewMessage};
 use memory_core::store::records::RecordStore as _;
 use memory_core::store::records::{Expect, Put, RecordBatch};
-use memory_core::store::upkeep::{IndexName, Outcome, Upkeep as _};
+use memory_core::store::upkeep::{Incarnation, IndexName, Outcome, Upkeep as _};
 use memory_core::time::Stopwatch;
-use memory_core::{Error, Scope, Seq, Timestamp};
-use memory_postgres::{PgRecords, Postgres};
+use memory_core::{Error, Message, Role, Scope, Seq, SessionId, Timestamp};
+use memory_postgres::{PgChat, PgRecords, Postgres};
 use memory_testkit::{Failure, Scene, check, equal};
 use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
@@ -79,4 +81,67 @@ pub(crate) async fn retired_beside_writers(url: String) -> Scene {
     retiring.await.map_err(|stopped| Failure::new(stopped.to_string()))??;
     equal(records.indexes().await?.len(), 0)?;
     slow.close().await.map_err(failed)
+}
+
+async fn say(chat: &PgChat, owner: &Scope, session: &str) -> Scene {
+    let message = NewMessage::sized(Message::new(Role::User, "hello", Timestamp(1)), 1);
+    chat.append(owner, &SessionId::new(session)?, &Append::new(vec![message])).await?;
+    Ok(())
+}
+
+/// Returns the session in whose midst the one index stands; empty if there is none.
+async fn midst(connection: &mut PgConnection) -> Result<String, Failure> {
+    let found = sqlx::query_scalar("SELECT noted_key FROM enlisted").fetch_one(connection).await;
+    found.map_err(|error| Failure::new(error.to_string()))
+}
+
+/// Whether somebody waits to write what an owner said.
+const WAITS: &str = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
+     AND (classid::bigint << 32 | objid::bigint) = hashtextextended($1, 'owner'::regclass::oid::bigint))";
+
+/// An owner who is erased in the midst of an enlisting is not named any more, and neither of the two can wait for the other.
+pub(crate) async fn erased_in_the_midst(url: String) -> Scene {
+    let schema = format!("t{}", uuid::Uuid::now_v7().simple());
+    let (chat, index) = (PgChat::new(&open(&url, &schema).await?), IndexName::new("text/test")?);
+    let (ada, bob) = (Scope::new("acme", "ada")?, Scope::new("acme", "bob")?);
+    for (owner, session) in [(&ada, "canary"), (&ada, "z"), (&bob, "s")] {
+        say(&chat, owner, session).await?;
+    }
+    let failed = |error: sqlx::Error| Failure::new(error.to_string());
+    let mut connection = PgConnection::connect(&ordinary(&url)).await.map_err(failed)?;
+    let path = sqlx::query("SELECT set_config('search_path', $1, false)").bind(&schema);
+    path.execute(&mut connection).await.map_err(failed)?;
+    equal(chat.enlist(&index, None, 1).await?, false)?;
+    equal(midst(&mut connection).await?, "canary")?;
+
+    // As long as it waits for the owner, it has not locked where it stands.
+    sqlx::raw_sql("BEGIN").execute(&mut connection).await.map_err(failed)?;
+    let enter = sqlx::query("SELECT enter_owner(0::smallint, $1)").bind(ada.key());
+    enter.execute(&mut connection).await.map_err(failed)?;
+    let (walking, walked) = (chat.clone(), index.clone());
+    let walk = tokio::spawn(async move { walking.enlist(&walked, None, 1).await });
+    while !sqlx::query_scalar::<_, bool>(WAITS).bind(ada.key()).fetch_one(&mut connection).await.map_err(failed)? {
+        check!(!walk.is_finished(), "it did not wait for the owner");
+    }
+    let lock = sqlx::query("SELECT id FROM enlisted FOR UPDATE NOWAIT").execute(&mut connection).await;
+    lock.map_err(failed)?;
+    sqlx::raw_sql("ROLLBACK").execute(&mut connection).await.map_err(failed)?;
+    equal(walk.await.map_err(|stopped| Failure::new(stopped.to_string()))??, false)?;
+    equal(midst(&mut connection).await?, "z")?;
+
+    let epoch = chat.bury(&ada, chat.epoch(&ada).await?).await?;
+    equal(midst(&mut connection).await?, "")?;
+    // As an erasure by an earlier version left it.
+    sqlx::raw_sql("UPDATE enlisted SET noted_key = 'canary'").execute(&mut connection).await.map_err(failed)?;
+    say(&chat, &ada, "new").await?;
+    say(&chat, &ada, "newer").await?;
+    equal(chat.erase(&ada, epoch).await?.remaining, 0)?;
+    equal(midst(&mut connection).await?, "")?;
+    // What is there now is named, and noted to its end.
+    equal(chat.enlist(&index, Some(Incarnation::draw()), 1).await?, false)?;
+    equal(chat.erase(&ada, epoch).await?.remaining, 0)?;
+    equal(midst(&mut connection).await?, "new")?;
+    equal(chat.enlist(&index, None, usize::MAX).await?, true)?;
+    equal(chat.pending(&index, Timestamp(0), 10).await?.len(), 4)?;
+    connection.close().await.map_err(failed)
 }

@@ -97,13 +97,14 @@ impl Reader<'_> {
 
     /// Takes rows up to the page's bounds, and returns whether they are reached; rows at one number are never split.
     fn take(&self, rows: Vec<StoredMessage>, taken: &mut Vec<StoredMessage>, sum: &mut u64) -> bool {
-        let Page { edge: _, limit, tokens, view: _, filter } = self.page;
+        let Page { edge: _, limit, tokens, view, filter } = self.page;
         let mut is_full = false;
         for row in rows {
             if is_full && taken.last().is_some_and(|last| last.seq != row.seq) {
                 break;
             }
-            if filter.as_ref().is_some_and(|filter| !matches(filter, &row)) {
+            let is_hidden = *view == View::Pinned && !is_pinned(&row);
+            if is_hidden || filter.as_ref().is_some_and(|filter| !matches(filter, &row)) {
                 continue;
             }
             *sum = sum.saturating_add(row.tokens);
@@ -150,6 +151,11 @@ impl Reader<'_> {
         }
         Ok(Step { state, has_more, rows: read })
     }
+}
+
+/// Returns whether a row is what the key of instructions says. A server that was killed may have named one there that is none.
+fn is_pinned(row: &StoredMessage) -> bool {
+    row.covers.is_some() || row.message.as_ref().is_some_and(|message| message.role.is_instruction())
 }
 
 fn matches(filter: &Filter, row: &StoredMessage) -> bool {

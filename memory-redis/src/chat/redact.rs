@@ -19,7 +19,7 @@ pub(super) async fn redact(redis: &Redis, scope: &Scope, ids: &[MessageId]) -> R
         return Ok(Vec::new());
     }
     let ids = ids.iter().map(|id| id.0.as_bytes().to_vec());
-    let call = Call::change(&script::REDACT, redis.keys().owner(scope)).args(ids);
+    let call = Call::release(&script::REDACT, redis.keys().owner(scope)).args(ids);
     let (redis, scope) = (redis.clone(), scope.clone());
     let work = async move {
         let touched = redis.change(&scope, call, REDACT).await?.list()?.lists()?;

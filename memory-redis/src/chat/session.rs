@@ -56,16 +56,21 @@ pub(super) async fn list(
     count: usize,
 ) -> Result<Vec<SessionState>> {
     let mut found: Vec<SessionState> = Vec::new();
+    let mut after = after.cloned();
     while found.len() < count {
         let wanted = (count - found.len()).min(PAGE);
-        let after = found.last().map(|last| &last.session).or(after);
-        let from = after.map_or_else(|| "-".to_owned(), |after| format!("({}", after.key()));
+        let from = after.as_ref().map_or_else(|| "-".to_owned(), |after| format!("({}", after.key()));
         let call = Call::new(&script::SESSIONS, redis.keys().owner(scope)).arg(from).number(wanted);
         let page = redis.run(&call, LIST).await?.list()?.lists()?;
         let is_last = page.len() < wanted;
         for mut entry in page {
             let session = SessionId::from_key(&entry.text()?).map_err(|_| damaged("no session has this key"))?;
-            found.push(state(entry.list()?, &session)?);
+            let state = state(entry.list()?, &session)?;
+            after = Some(session);
+            // A server that was killed may have kept the name alone.
+            if state.head > Seq(0) {
+                found.push(state);
+            }
         }
         if is_last {
             break;
@@ -90,7 +95,7 @@ async fn clear(redis: &Redis, scope: &Scope) -> Result<()> {
 /// Deletes what a session holds that is as it was `seen`, and returns how many messages that were.
 pub(super) async fn delete(redis: &Redis, scope: &Scope, seen: &SessionState) -> Result<u64> {
     let SessionState { session, fence, revision, head, .. } = seen;
-    let call = Call::change(&script::DELETE, redis.keys().owner(scope)).arg(session.key());
+    let call = Call::release(&script::DELETE, redis.keys().owner(scope)).arg(session.key());
     let call = call.arg(padded(fence.epoch)).arg(fence.generation.to_string());
     let call = call.arg(head.0.to_string()).arg(revision.to_string());
     let (redis, scope) = (redis.clone(), scope.clone());

@@ -16,19 +16,16 @@ local found = in_portions('HMGET', ids, wanted)
 local fresh, placed = {}, {}
 for i = 1, count do
   local row = ARGV[first_row + i - 1]
-  local there = found[i] and follow(found[i], s)
+  local there = follow(wanted[i], found[i], s)
   if not there then
     fresh[#fresh + 1] = row
     placed[i] = '+'
+  elseif not is_content(there.row) then
+    placed[i] = 'f'
+  elseif there.session == s.name and string.sub(there.row, 17, 48) == string.sub(row, 17, 48) then
+    placed[i] = '=' .. text(number_of(there.place))
   else
-    local stored = redis.call('HGET', there.keys.rows, there.place)
-    if not is_content(stored) then
-      placed[i] = 'f'
-    elseif there.session == s.name and string.sub(stored, 17, 48) == string.sub(row, 17, 48) then
-      placed[i] = '=' .. text(number_of(there.place))
-    else
-      return { 'taken', wanted[i] }
-    end
+    return { 'taken', wanted[i] }
   end
 end
 if #fresh == 0 then
@@ -37,6 +34,8 @@ end
 local unprepared = prepare()
 if unprepared then return unprepared end
 
+-- Before the sum of the tokens, of which a large one is written at once.
+begin(s)
 local is_whole = #fresh == count
 if is_whole then
   add_tokens(s, ARGV[6])
@@ -49,7 +48,7 @@ else
   end
 end
 if tonumber(ARGV[8]) > tonumber(s.asked) then s.asked = ARGV[8] end
-if s.head == 0 then begin(s) end
+cut(s)
 local rows, window, map, pins = {}, {}, {}, {}
 for i, row in ipairs(fresh) do
   local place = text(s.head + i)
@@ -64,6 +63,6 @@ in_portions('HSET', ids, map)
 pin(s, pins)
 local from = s.head + 1
 s.head, s.count, s.held = s.head + #fresh, s.count + #fresh, s.held + #fresh
-save_session(s)
 mark('s' .. s.name, 'appended', from, s.head)
+save_session(s)
 return { 'ok', state_of(s), is_whole and {} or placed }

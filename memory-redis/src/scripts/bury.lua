@@ -1,6 +1,7 @@
 -- Begins the erasure of an owner, unless that was done since its epoch was seen. ARGV: two for `prepare`, the epoch that was
 -- seen. Answers the epoch.
 if epoch > ARGV[3] then return { 'ok', epoch } end
+write_when_full('HDEL', owner)
 local unprepared = prepare()
 if unprepared then return unprepared end
 local head, last, nines = string.match(ARGV[3], '^(%d-)([0-8])(9*)$')

@@ -3,6 +3,7 @@
 -- go on; '0' behind the last.
 local base = KEYS[1]
 local index = base .. ':index'
+write_when_full('ZREM', index)
 local below = redis.call('GET', base .. ':below') or ''
 if below < ARGV[1] then redis.call('SET', base .. ':below', ARGV[1]) end
 local removed, listed = 0, 0

@@ -26,6 +26,8 @@ if unprepared then return unprepared end
 redis.call('HSET', owner, 'indexes', indexes)
 local names = redis.call('ZRANGEBYLEX', base .. ':sessions', ARGV[5], '+', 'LIMIT', 0, ARGV[6])
 for _, name in ipairs(names) do
-  mark_for(ARGV[4], 's' .. name, 'changed', 1, tonumber(redis.call('HGET', base .. ':s:' .. name, 'head')), '0')
+  -- A server that was killed may have kept the name alone.
+  local head = tonumber(redis.call('HGET', base .. ':s:' .. name, 'head') or 0)
+  if head > 0 then mark_for(ARGV[4], 's' .. name, 'changed', 1, head, '0') end
 end
 return { 'ok', text(#names), names[#names] or '' }

@@ -1,6 +1,8 @@
 -- Takes away some of what earlier epochs stored, after it has raised the epoch to a bound. ARGV: two for `prepare`, the
 -- bound, how many sessions. Answers how many items went, and how many epochs have something left.
+-- What is done goes off its list by its name, as in `clear`.
 if epoch < ARGV[3] then
+  write_when_full('HDEL', owner)
   local unprepared = prepare()
   if unprepared then return unprepared end
   redis.call('RPUSH', owner .. ':buried', epoch)
@@ -19,6 +21,11 @@ if epoch < ARGV[3] then
 end
 local buried = redis.call('LINDEX', owner .. ':buried', 0)
 if not buried then return { 'ok', '0', '0' } end
+if buried >= epoch then
+  -- It lives: a server that was killed carried out the beginning of its burial alone.
+  redis.call('LREM', owner .. ':buried', 1, buried)
+  return { 'ok', '0', text(redis.call('LLEN', owner .. ':buried')) }
+end
 
 base = owner .. ':' .. buried
 local removed = redis.call('HLEN', base .. ':ids')
@@ -30,27 +37,31 @@ local function unlink(session, generation)
   redis.call('UNLINK', keys.rows, keys.marks, keys.window, keys.summaries, keys.originals, keys.pins)
 end
 
--- Drops sessions with their present generation; those in `dead` are of earlier ones.
-local names = redis.call('ZRANGE', base .. ':sessions', 0, some - 1)
-for _, name in ipairs(names) do
+-- Drops a session with its present generation; those in `dead` are of earlier ones.
+local function drop(name)
   local key = base .. ':s:' .. name
   unlink(name, redis.call('HGET', key, 'gen') or '0')
   redis.call('UNLINK', key)
+end
+
+local names = redis.call('ZRANGE', base .. ':sessions', 0, some - 1)
+for _, name in ipairs(names) do
+  drop(name)
   redis.call('ZREM', base .. ':sessions', name)
 end
--- A session that was emptied and begun anew may be named in both sets, and its key alone tells its generation: so those
--- that are emptied wait until no session is left.
+-- One that was emptied holds nothing, unless a server that was killed carried out the beginning of its deletion alone.
 if #names < some then
-  for _, name in ipairs(redis.call('SPOP', base .. ':emptied', some)) do
-    redis.call('UNLINK', base .. ':s:' .. name)
+  for _, name in ipairs(redis.call('SRANDMEMBER', base .. ':emptied', some)) do
+    drop(name)
+    redis.call('SREM', base .. ':emptied', name)
   end
 end
 for _, dead in ipairs(redis.call('LRANGE', base .. ':dead', 0, some - 1)) do
   local generation, session = string.match(dead, '^(%S+) (%S+)$')
   unlink(session, generation)
-  redis.call('LPOP', base .. ':dead')
+  redis.call('LREM', base .. ':dead', 1, dead)
 end
 if redis.call('EXISTS', base .. ':sessions', base .. ':emptied', base .. ':dead') == 0 then
-  redis.call('LPOP', owner .. ':buried')
+  redis.call('LREM', owner .. ':buried', 1, buried)
 end
 return { 'ok', text(removed), text(redis.call('LLEN', owner .. ':buried')) }

@@ -6,17 +6,29 @@ local first, last, summary = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 local id = string.sub(summary, 1, 16)
 
 local entry = redis.call('HGET', ids, id)
-local there = entry and follow(entry, s)
+local there = follow(id, entry, s)
 if there then
-  local row = redis.call('HGET', there.keys.rows, there.place)
+  local row = there.row
   local is_repeat = is_content(row) and is_summary(there.place) and there.session == s.name
     and string.sub(row, 17, 48) == string.sub(summary, 17, 48)
-  if is_repeat then return { 'ok', state_of(s) } end
-  return { 'taken', id }
+  if not is_repeat then return { 'taken', id } end
+  if redis.call('ZSCORE', s.keys.summaries, there.place) then
+    -- A server that was killed may have kept so much that the summary is there: what it stands for leaves the window now.
+    local before = s.count
+    for _, covered in ipairs(covered_by(s, id)) do leave(s, covered, redis.call('HGET', s.keys.rows, covered)) end
+    if s.count ~= before or redis.call('ZCARD', s.keys.window) ~= s.count then
+      s.revision = s.revision + 1
+      save_session(s)
+    end
+    return { 'ok', state_of(s) }
+  end
 end
 if first < 1 or first > last or last > s.head then return { 'conflict' } end
 
-local places = redis.call('ZRANGEBYSCORE', s.keys.window, first, last)
+local places = {}
+for _, place in ipairs(redis.call('ZRANGEBYSCORE', s.keys.window, first, last)) do
+  if not there or place ~= there.place then places[#places + 1] = place end
+end
 if #places == 0 or #places ~= #ARGV - 6 then return { 'conflict' } end
 local function begin_of(row)
   return tonumber(string.match(row, '^%d+ %d+ (%d+)', 49))
@@ -27,22 +39,27 @@ for i, row in ipairs(rows) do
   if is_summary(places[i]) and begin_of(row) < first then return { 'conflict' } end
 end
 -- An active summary behind the span that begins in it would be cut.
-for _, place in ipairs(redis.call('ZRANGEBYSCORE', s.keys.summaries, '(' .. ARGV[5], '+inf')) do
+for _, place in ipairs(redis.call('ZRANGEBYSCORE', s.keys.summaries, '(' .. ARGV[5], text(s.head))) do
   if redis.call('ZSCORE', s.keys.window, place) and begin_of(redis.call('HGET', s.keys.rows, place)) <= last then
     return { 'conflict' }
   end
 end
 
-for i, place in ipairs(places) do
-  leave(s, place, rows[i])
-  redis.call('HSET', s.keys.marks, place, id)
+if there then
+  -- A server that was killed kept its beginning, which comes to nothing.
+  redis.call('ZREM', s.keys.window, there.place)
+  redis.call('HDEL', s.keys.rows, there.place)
 end
-redis.call('HSET', s.keys.originals, id, table.concat(places, ' '))
+-- What it covers leaves the window last, and is marked before there is the summary: forgetting goes by the marks. Nor is there ever
+-- a row of it to which its id does not lead.
 local place = fresh_place(s, last)
-redis.call('HSET', s.keys.rows, place, summary)
-redis.call('ZADD', s.keys.summaries, ARGV[5], place)
+redis.call('HSET', s.keys.originals, id, table.concat(places, ' '))
+for _, covered in ipairs(places) do redis.call('HSET', s.keys.marks, covered, id) end
 redis.call('HSET', ids, id, entry_of(s, place))
+redis.call('HSET', s.keys.rows, place, summary)
 enter(s, place, summary)
+redis.call('ZADD', s.keys.summaries, ARGV[5], place)
+for i, covered in ipairs(places) do leave(s, covered, rows[i]) end
 s.revision = s.revision + 1
 save_session(s)
 return { 'ok', state_of(s) }

@@ -3,8 +3,8 @@
 local wanted, answers, bytes = {}, {}, 0
 for i = 2, #ARGV do wanted[i - 1] = ARGV[i] end
 for i, entry in ipairs(in_portions('HMGET', ids, wanted)) do
-  local there = entry and follow(entry)
-  local row = there and redis.call('HGET', there.keys.rows, there.place)
+  local there = follow(wanted[i], entry)
+  local row = there and there.row
   if is_content(row) then
     answers[i] = { there.session, there.place, row, redis.call('HGET', there.keys.marks, there.place) }
     bytes = bytes + #row

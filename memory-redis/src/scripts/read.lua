@@ -9,12 +9,14 @@ if limit == 0 or s.head == 0 then
   return { 'ok', state_of(s), 0, {}, {} }
 end
 
--- Returns up to `count` places of a sorted set from the edge on.
+-- Returns up to `count` places of a sorted set from the edge on, none behind the session's end.
 local function slice(key, count)
   if is_backwards then
-    return redis.call('ZREVRANGEBYSCORE', key, '(' .. ARGV[4], '-inf', 'LIMIT', 0, count)
+    local edge = tonumber(ARGV[4]) > s.head and text(s.head) or '(' .. ARGV[4]
+    return redis.call('ZREVRANGEBYSCORE', key, edge, '-inf', 'LIMIT', 0, count)
   end
-  return redis.call('ZRANGEBYSCORE', key, '(' .. ARGV[4], ARGV[7], 'LIMIT', 0, count)
+  local last = text(math.min(s.head, tonumber(ARGV[7])))
+  return redis.call('ZRANGEBYSCORE', key, '(' .. ARGV[4], last, 'LIMIT', 0, count)
 end
 
 local function window()
@@ -64,7 +66,7 @@ end
 -- Returns the place of the newest summary in the window, if it lies on the page's side of the edge.
 local function newest_summary()
   for from = 0, s.count, 16 do
-    local some = redis.call('ZREVRANGE', s.keys.summaries, from, from + 15)
+    local some = redis.call('ZREVRANGEBYSCORE', s.keys.summaries, text(s.head), '-inf', 'LIMIT', from, 16)
     if #some == 0 then return end
     for _, place in ipairs(some) do
       if redis.call('ZSCORE', s.keys.window, place) then

@@ -44,7 +44,7 @@ local function plan_summary(row, there)
   if row.number > s.head + #messages then return 'conflict' end
   local stored, is_sound
   if there then
-    stored = redis.call('HGET', there.keys.rows, there.place)
+    stored = there.row
     if not is_content(stored) then return end
     is_sound = there.session == s.name and is_summary(there.place)
   elseif planned[row.id] then
@@ -54,6 +54,11 @@ local function plan_summary(row, there)
     return
   end
   if not is_sound or (is_content(row.body) and digest_of(row.body) ~= digest_of(stored)) then return 'taken' end
+  if there and is_content(row.body) and not redis.call('ZSCORE', s.keys.summaries, there.place) then
+    -- A server that was killed kept its beginning: it is stored anew, where it stands.
+    row.place = number_of(there.place) == row.number and there.place
+    summaries[#summaries + 1] = row
+  end
 end
 
 for i = 1, count do
@@ -62,7 +67,7 @@ for i = 1, count do
   local mark = string.sub(head, behind)
   local row = { id = wanted[i], number = tonumber(number), body = body, mark = mark ~= '' and mark,
     first = tonumber(first), last = tonumber(last) }
-  local there = found[i] and follow(found[i], s)
+  local there = follow(row.id, found[i], s)
   local refusal
   if row.last then refusal = plan_summary(row, there) else refusal = plan_message(row, there) end
   if refusal then return { refusal, row.id } end
@@ -76,13 +81,13 @@ local stood_for = {}
 -- Returns whether something with this id was stored and forgotten since: then it stands for nothing any more.
 local function is_forgotten(id)
   local entry = redis.call('HGET', ids, id)
-  local there = entry and follow(entry, s)
-  return there and not is_content(redis.call('HGET', there.keys.rows, there.place))
+  local there = follow(id, entry, s)
+  return there and not is_content(there.row)
 end
 
 local function store(row, place)
-  redis.call('HSET', s.keys.rows, place, row.body)
   redis.call('HSET', ids, row.id, entry_of(s, place))
+  redis.call('HSET', s.keys.rows, place, row.body)
   if row.mark then
     redis.call('HSET', s.keys.marks, place, row.mark)
     stood_for[row.mark] = stood_for[row.mark] or {}
@@ -97,7 +102,10 @@ for _, list in ipairs({ messages, summaries }) do
     if row.mark and is_forgotten(row.mark) then row.mark = false end
   end
 end
-if s.head == 0 and #messages > 0 then begin(s) end
+if #messages > 0 then
+  begin(s)
+  cut(s)
+end
 for _, row in ipairs(messages) do
   store(row, text(row.number))
   s.head = row.number
@@ -108,7 +116,7 @@ for _, row in ipairs(messages) do
   end
 end
 for _, row in ipairs(summaries) do
-  local place = fresh_place(s, row.number)
+  local place = row.place or fresh_place(s, row.number)
   -- A summary without content is but an id that stays taken.
   if not is_content(row.body) then row.mark = false end
   store(row, place)
@@ -118,6 +126,6 @@ for summary, places in pairs(stood_for) do
   local before = redis.call('HGET', s.keys.originals, summary)
   redis.call('HSET', s.keys.originals, summary, (before and before .. ' ' or '') .. table.concat(places, ' '))
 end
-save_session(s)
 if from <= s.head then mark('s' .. s.name, 'appended', from, s.head) end
+save_session(s)
 return { 'ok', state_of(s), placed }

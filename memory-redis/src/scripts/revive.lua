@@ -1,14 +1,12 @@
--- Makes an owner's notes that were given up due again. ARGV: the index's token. Answers how many there were.
+-- Makes an owner's notes that were given up due again: all that are not in the queue. ARGV: the index's token. Answers how many
+-- there were.
 local notes, queue = note_keys(ARGV[1])
-local count = redis.call('HLEN', notes) - redis.call('ZCARD', queue)
-if count == 0 then return { 'ok', '0' } end
-local rows = redis.call('HGETALL', notes)
+local count, rows = 0, redis.call('HGETALL', notes)
 for i = 1, #rows, 2 do
   local target, note = rows[i], read_note(rows[i + 1])
-  if note.due == 'dead' then
-    note.attempts, note.stamp = 0, next_stamp()
+  if note.place and (note.due == 'dead' or not redis.call('ZSCORE', queue, note.place .. ' ' .. target)) then
+    note.attempts, note.stamp, count = 0, next_stamp(), count + 1
     queue_at(ARGV[1], target, note, '-inf')
-    write_note(ARGV[1], target, note)
   end
 end
 return { 'ok', text(count) }

@@ -8,12 +8,13 @@
 use memory_core::error::{Error, Result};
 use memory_core::scope::Scope;
 use memory_core::store::upkeep::{Enlisted, Incarnation, IndexName};
-use redis::cmd;
+use redis::{Value, cmd};
 use uuid::Uuid;
 
 use crate::client::{Call, Redis, detached, pairs};
 use crate::error::{contended, damaged};
-use crate::owner::listed;
+use crate::keys::padded;
+use crate::owner::{epoch, listed};
 use crate::reply::bytes;
 use crate::script;
 
@@ -21,6 +22,7 @@ const ENLIST: &str = "enlist an index";
 const RETIRE: &str = "retire an index";
 const FIND: &str = "find an index";
 const DOUBT: &str = "doubt an index";
+const LEAVE: &str = "leave the sessions of an erased owner";
 
 /// How many owners are told together.
 const PAGE: usize = 64;
@@ -107,6 +109,7 @@ pub(super) async fn enlist(redis: &Redis, index: &IndexName, told: Option<Incarn
         }
         // Where another process went on meanwhile, what it has noted of it counts.
         let is_kept = state == begun || replace(&redis, &index, &begun, &state).await?;
+        leave_erased(&redis, &state).await?;
         Ok(is_noted && is_kept)
     };
     detached(ENLIST, work).await
@@ -192,6 +195,38 @@ fn scope_of(key: &str) -> Result<Scope> {
 async fn replace(redis: &Redis, index: &IndexName, old: &IndexState, new: &IndexState) -> Result<bool> {
     let call = Call::new(&script::ENLISTED, redis.keys().indexes()).arg(index.as_str());
     Ok(redis.run(&call.arg(old.text()).arg(new.text()), ENLIST).await?.number()? == 1)
+}
+
+/// Takes the walks that are in the midst of an owner's sessions back to before the first, so that they name none that is erased.
+pub(crate) async fn step_back(redis: &Redis, owner: &Scope) -> Result<()> {
+    for _ in 0..TRIES {
+        let told = redis.command(cmd("HGETALL").arg(redis.keys().indexes()), LEAVE).await?;
+        let mut is_left = true;
+        for (name, state) in pairs(told)? {
+            // One that cannot be read holds up no erasure.
+            let (Ok(name), Ok(state)) = (IndexName::new(&name), IndexState::read(&state)) else { continue };
+            let Progress::Walking { owner: through, next: Some((next, _)) } = &state.progress else { continue };
+            if next == owner.key() {
+                let progress = Progress::Walking { owner: through.clone(), next: None };
+                is_left &= replace(redis, &name, &state, &IndexState { progress, ..state.clone() }).await?;
+            }
+        }
+        if is_left {
+            return Ok(());
+        }
+    }
+    Err(contended(LEAVE))
+}
+
+/// Steps back from a session that is not there any more. Its owner may have been erased after the walk came by, and before the name
+/// stood where the erasure looks for it.
+async fn leave_erased(redis: &Redis, state: &IndexState) -> Result<()> {
+    let Progress::Walking { owner: _, next: Some((owner, session)) } = &state.progress else { return Ok(()) };
+    let owner = scope_of(owner)?;
+    let epoch = padded(epoch(redis, &owner).await?);
+    let sessions = format!("{}:{epoch}:sessions", redis.keys().owner(&owner));
+    let place = redis.command(cmd("ZSCORE").arg(sessions).arg(session.as_str()), LEAVE).await?;
+    if place == Value::Nil { step_back(redis, &owner).await } else { Ok(()) }
 }
 
 /// Forgets in which incarnation `index` was enlisted.

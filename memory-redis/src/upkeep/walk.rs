@@ -145,7 +145,7 @@ async fn list(
         tell(redis, owner, places.iter().filter(|place| place.1.is_noted() && !follows(place))).await?;
     }
     if is_dirty && !is_noted {
-        redis.run(&Call::new(&script::LIST, redis.keys().noted()).arg(owner.key()), WALK).await?;
+        redis.run(&Call::new(&script::LIST, redis.keys().noted()).arg(owner.key()).arg("-"), WALK).await?;
     }
     Ok(())
 }

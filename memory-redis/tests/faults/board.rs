@@ -21,7 +21,7 @@ pub(crate) async fn evicted(servers: Servers) -> Scene {
     let ten = Duration::from_secs(10);
     for part in ["", ":e", ":n", ":u", ":x"] {
         let config = RedisConfig::new(url).with_prefix("evicted").with_clock(clock.clone());
-        let board = RedisBlackboard::new(&Redis::connect(config).await?, CAPACITY);
+        let board = RedisBlackboard::new(&Redis::connect(config).await?, CAPACITY)?;
         let team = Scope::new("acme", &format!("team{part}"))?;
         for key in ["a", "b", "c"] {
             board.put(&team, EPOCH, &BlackboardEntry::new(key, "old").with_ttl(ten)).await?;

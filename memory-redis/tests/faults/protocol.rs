@@ -7,11 +7,11 @@ use memory_core::store::blackboard::{Blackboard as _, BlackboardEntry};
 use memory_core::store::cache::Cache as _;
 use memory_core::store::chat::{Append, ChatStore as _, Page};
 use memory_core::store::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep as _};
-use memory_core::{Epoch, SessionId, Timestamp};
+use memory_core::{Epoch, Error, SessionId, Timestamp};
 use memory_redis::redis::Value;
 use memory_redis::{Redis, RedisBlackboard, RedisCache, RedisChat, RedisConfig};
 use memory_testkit::services::Servers;
-use memory_testkit::{Scene, equal};
+use memory_testkit::{Scene, equal, fails};
 
 use super::support::{message, scope, tell};
 
@@ -47,7 +47,8 @@ pub(crate) async fn newer(servers: Servers) -> Scene {
     equal(cache.tail(&ada, NOW, "list", 9).await?, [b"event".to_vec()])?;
     equal(cache.get(&ada, NOW, "other").await?, None)?;
 
-    let board = RedisBlackboard::new(&redis, 3);
+    let board = RedisBlackboard::new(&redis, 3)?;
+    fails!(RedisBlackboard::new(&redis, 0), Error::Invalid { .. });
     board.put(&ada, NOW, &BlackboardEntry::new("a", "value")).await?;
     equal(board.get(&ada, NOW, "a").await?.map(|found| found.value), Some("value".to_owned()))?;
     equal(board.stats(&ada, NOW).await?.live, 1)?;

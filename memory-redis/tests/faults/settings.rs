@@ -1,17 +1,22 @@
 //! Settings that decide what survives, and servers that are full.
 
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::recent::RECENT;
+use memory_core::store::cache::Cache as _;
 use memory_core::store::chat::{Append, ChatStore};
+use memory_core::store::upkeep::{Outcome, Upkeep as _};
 use memory_core::store::{Durability, Store};
-use memory_core::{Error, SessionId};
+use memory_core::{Epoch, Error, SessionId, Timestamp};
+use memory_redis::redis::Value;
 use memory_redis::{Redis, RedisCache, RedisChat, RedisConfig};
 use memory_testkit::doubles::ManualClock;
 use memory_testkit::services::{Server, Servers};
 use memory_testkit::{Failure, Scene, check, equal};
 
+use super::pair::{Pair, said};
 use super::support::{chat, holds, message, persist, reached, scope, tell};
 
 pub(crate) async fn evicting(servers: Servers) -> Scene {
@@ -105,6 +110,47 @@ pub(crate) async fn full(servers: Servers) -> Scene {
     let chat = RedisChat::new(&Redis::connect(config).await?)?;
     fill(&server, &chat, 500, "CONFIG SET maxmemory 0").await?;
     server.remove().await?;
+    Ok(())
+}
+
+/// Settles all notes that are due.
+async fn settled(pair: &Pair) -> Scene {
+    let notes = pair.chat.pending(&pair.index, Timestamp(0), 10).await?;
+    let done: Vec<_> = notes.into_iter().map(|note| (note.clone(), Outcome::Done { through: note.upto })).collect();
+    pair.chat.settle(&pair.index, &done).await?;
+    // Whoever has no notes leaves the list, so that the next change has to put him on it again.
+    equal(pair.notes().await?, [])?;
+    equal(tell(pair.server.url(), "ZCARD mem:noted").await?, Value::Int(0))
+}
+
+/// What makes room is never refused for want of it.
+pub(crate) async fn full_and_forgetting(servers: Servers) -> Scene {
+    let pair = Pair::open(&servers).await?;
+    let [first, second] = ["first", "second"].map(said);
+    pair.begin(&[first.clone(), second.clone()]).await?;
+    let cache = RedisCache::new(&Redis::connect(RedisConfig::new(pair.server.url())).await?);
+    cache.put(&pair.ada, Epoch(0), "key", b"value", Duration::from_secs(600)).await?;
+    settled(&pair).await?;
+    // Less than an empty server takes.
+    tell(pair.server.url(), "CONFIG SET maxmemory 1").await?;
+    let late = said("late");
+    let refused = pair.chat.append(&pair.ada, &pair.session, &Append::new(vec![late.clone()])).await;
+    check!(refused.is_err_and(|error| error.is_retryable()), "the memory is not full");
+
+    pair.forget(&[first.message.id]).await?;
+    equal(pair.found(&[first.message.id, second.message.id]).await?, 1)?;
+    equal(pair.notes().await?.len(), 1)?;
+    settled(&pair).await?;
+    pair.delete(&pair.session).await?;
+    equal(pair.listed(10).await?, ["keep"])?;
+    equal(pair.notes().await?.len(), 1)?;
+    settled(&pair).await?;
+    equal(cache.erase(&pair.ada, Epoch(1)).await?.removed, 1)?;
+    pair.erase().await?;
+    tell(pair.server.url(), "CONFIG SET maxmemory 0").await?;
+    pair.say(&pair.session, from_ref(&late)).await?;
+    holds(&pair.chat, &pair.ada, &pair.session, from_ref(&late)).await?;
+    pair.server.remove().await?;
     Ok(())
 }
 

@@ -32,8 +32,8 @@ impl Agent {
     }
 
     fn caller(&self, extensions: &Extensions) -> Result<Caller, ErrorData> {
-        let of_request = || extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
-        let caller = self.caller.as_ref().or_else(of_request).cloned();
+        let of_request = || extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>()).cloned();
+        let caller = self.caller.as_ref().map(Caller::anew).or_else(of_request);
         caller.ok_or_else(|| ErrorData::new(ErrorCode::INVALID_REQUEST, "the request has no owner", None))
     }
 }
@@ -128,5 +128,33 @@ impl ServerHandler for Agent {
     ) -> Result<GetPromptResponse, ErrorData> {
         let caller = self.caller(&context.extensions)?;
         prompts::get(&request, &caller, &self.fitting).await.map(GetPromptResponse::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memory::{Scope, Timestamp};
+    use serde_json::json;
+
+    use super::*;
+    use crate::token::{Grant, Rights, Token};
+
+    #[tokio::test]
+    async fn a_process_of_one_owner_goes_on_after_everything_was_forgotten() {
+        let memory = memory::open("memory:").await.unwrap().build().await.unwrap();
+        let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+        let grant = Grant::new(&Token::fresh().unwrap(), "acme", "ada", Rights::all(), Timestamp(0)).unwrap();
+        let agents = Agents { allow_forget: true, ..Agents::default() };
+        let agent = Agent::new(Arc::new(agents), Some(Caller::trusted(ada, grant)));
+        for (name, arguments) in [
+            ("add_memory", json!({ "text": "Ada has a cat" })),
+            ("delete_memory", json!({ "everything": true })),
+            ("add_memory", json!({ "text": "Ada has a dog" })),
+        ] {
+            let caller = agent.caller(&Extensions::new()).unwrap();
+            let arguments = arguments.as_object().unwrap().clone();
+            let told = tools::call(name, arguments, &caller, &agent.agents, &agent.fitting).await.unwrap();
+            assert!(told.is_ok(), "{name}: {told:?}");
+        }
     }
 }

@@ -23,6 +23,8 @@ const FEW: usize = 3;
 
 /// Characters of the longest token.
 const LONGEST: usize = 200;
+/// More bytes than the longest token has: a run of blanks.
+const BYTES: u64 = 256;
 
 /// What a tool answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +50,11 @@ pub(super) struct Fitting {
 impl Fitting {
     /// Counts as OpenAI's newer models do, where that is built in.
     pub(super) fn new(most: u64) -> Self {
-        Self { counter: CounterKind::O200k.counter(), most: most.clamp(LEAST, MOST) }
+        Self::counted_by(CounterKind::O200k, most)
+    }
+
+    pub(super) fn counted_by(counter: CounterKind, most: u64) -> Self {
+        Self { counter: counter.counter(), most: most.clamp(LEAST, MOST) }
     }
 
     /// Returns the budget that a call asks for.
@@ -72,7 +78,8 @@ impl Fitting {
     }
 
     pub(super) fn fits(&self, text: &str) -> bool {
-        self.counter.count_text(text) <= self.most
+        // What is so long need not be counted, which takes a second for some megabytes.
+        text.len() as u64 / BYTES <= self.most && self.counter.count_text(text) <= self.most
     }
 
     /// Returns a text that fits: the beginning, if it is too long.
@@ -116,7 +123,7 @@ impl Fitting {
         };
         let block = |shown: usize, characters: usize| {
             let some = items.iter().take(shown);
-            let block = fenced(some.map(|content| Shown { content, text: text(content, characters) }));
+            let block = fenced(some.map(|content| Shown { content, text: text(content, characters), shared_by: None }));
             match items.len() - shown {
                 0 => block,
                 rest => format!("{block}\n{rest} more did not fit: ask more narrowly, or with more max_tokens."),
@@ -125,7 +132,10 @@ impl Fitting {
         let frame = self.counter.count_text(&fenced([]));
         let fitting_at = |characters: usize| {
             let mut used = frame;
-            let of_one = items.iter().map(|content| fenced([Shown { content, text: text(content, characters) }]));
+            let of_one = items.iter().map(|content| {
+                let text = text(content, characters);
+                fenced([Shown { content, text, shared_by: None }])
+            });
             let costs = of_one.map(|one| self.counter.count_text(&one).saturating_sub(frame));
             costs
                 .take_while(|cost| {
@@ -158,6 +168,32 @@ impl Fitting {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Counts no text of more than 60,000 bytes.
+    #[derive(Debug)]
+    struct Short;
+
+    impl TokenCounter for Short {
+        fn name(&self) -> &str {
+            "short"
+        }
+
+        fn count(&self, message: &memory::Message) -> u64 {
+            self.count_text(&message.text())
+        }
+
+        fn count_text(&self, text: &str) -> u64 {
+            assert!(text.len() <= 60_000, "{}", text.len());
+            text.len() as u64 / 300
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_in_any_case_is_not_counted() {
+        let fitting = Fitting { counter: Arc::new(Short), most: LEAST };
+        assert!(fitting.fits(&" ".repeat(50_000)));
+        assert!(!fitting.fits(&" ".repeat(64 << 20)));
+    }
 
     #[test]
     fn whatever_a_text_holds_its_beginning_fits() {

@@ -12,10 +12,10 @@ use serde_json::{Map, Value, json};
 use super::answer::{Answer, Fitting};
 use super::describe::{object, texts, told, whole};
 use super::gather::{NOTHING, gathered, shortened};
+use super::kept::kept_by_tools;
 use super::profile::Agents;
 use super::refusal::{Refusal, read};
 use super::tool::{Definition, Effect, ORIGIN};
-use super::{files, graph};
 use crate::caller::Caller;
 use crate::number::whole_if_any;
 use crate::token::Right;
@@ -197,10 +197,8 @@ async fn add(arguments: Map<String, Value>, caller: &Caller) -> Result<String, R
         Remember::new(kind.as_deref().unwrap_or("fact"), text).with_trust(Trust::Assistant).with_origin(ORIGIN);
     let remember = tags.unwrap_or_default().into_iter().fold(remember, Remember::with_tag);
     let receipt = ada.remember(remember).await?;
-    Ok(match receipt.outcome {
-        Remembered::Stored => format!("Stored as {}.", receipt.id),
-        Remembered::Reinforced | Remembered::Skipped => format!("Known already as {}.", receipt.id),
-    })
+    let is_known = receipt.outcome != Remembered::Stored && caller.may_read();
+    Ok(format!("{} as {}.", if is_known { "Known already" } else { "Stored" }, receipt.id))
 }
 
 fn kept_by_the_application() -> Refusal {
@@ -215,15 +213,8 @@ async fn update(arguments: Map<String, Value>, caller: &Caller) -> Result<String
     if stored.record.trust() == Trust::System {
         return Err(kept_by_the_application());
     }
-    // Their tools find a record by what it holds, and not what takes its place.
-    if graph::owns(&stored.record) {
-        return Err(Refusal::new(
-            "this memory is of the knowledge graph: change it with the tools of the profile graph, such as add_observations, \
-             delete_observations, create_relations and delete_relations",
-        ));
-    }
-    if files::owns(&stored.record) {
-        return Err(Refusal::new("this memory is a file: change it with the tool memory of the profile files"));
+    if let Some(why) = kept_by_tools(&stored.record) {
+        return Err(Refusal::new(why));
     }
     // What a model writes is believed as a model is, whoever told the old one.
     let trust = stored.record.trust().min(Trust::Assistant);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use memory::receipt::PartKind;
-use memory::window::{Budget, Oversize};
+use memory::window::{Budget, CounterKind, Oversize};
 use memory::{Context, ContextRequest, Error, Part, Scoped, SessionId};
 
 use super::answer::Fitting;
@@ -18,15 +18,16 @@ const NOBODY: &str = "mcp: no conversation";
 const LINE: usize = 1_024;
 
 /// Returns what a context of `query` holds besides the query: what is recalled and, of a session, its newest messages. It has at
-/// most `tokens` tokens, and is data between marks that no text can end; none if nothing is known that matters.
+/// most `tokens` tokens, as `counter` counts them, and is data between marks that no text can end; none if nothing is known that
+/// matters. `tokens` is clamped to 200 to 100,000. The counter is that of the memory.
 ///
 /// The query may be of any length. Of one that is longer than the memory takes, the beginning and the end are asked for. Where they
 /// recall nothing, its last line is asked for, and then the first: there people ask about what they paste between.
 ///
 /// # Errors
 /// As [`Session::assemble`](memory::Session::assemble).
-pub async fn gather(ada: &Scoped, query: &str, tokens: u64) -> memory::Result<Option<String>> {
-    gathered(ada, query, None, &Fitting::new(tokens)).await
+pub async fn gather(ada: &Scoped, query: &str, tokens: u64, counter: CounterKind) -> memory::Result<Option<String>> {
+    gathered(ada, query, None, &Fitting::counted_by(counter, tokens)).await
 }
 
 pub(super) async fn gathered(

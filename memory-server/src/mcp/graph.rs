@@ -8,10 +8,11 @@ mod shapes;
 mod shelf;
 
 use serde_json::{Map, Value, json};
+use tokio::task::spawn_blocking;
 
 use self::fit::{LEFT_OUT, Showing, fitted};
 pub use self::import::{GraphImport, import_graph};
-pub(super) use self::shelf::owns;
+pub(super) use self::shelf::{owns, writes};
 use super::answer::{Answer, Fitting};
 use super::describe::{list, object, text, texts};
 use super::refusal::Refusal;
@@ -116,5 +117,13 @@ pub(super) async fn call(
         _ => return None,
     };
     let showing = if name == "open_nodes" { Showing::Named } else { Showing::Newest };
-    Some(result.map(|answer| fitted(answer, showing, fitting)))
+    let fitting = fitting.clone();
+    Some(match result {
+        // Not on a thread that answers others: of a graph of megabytes, all is looked at again and again.
+        Ok(answer) => {
+            let fitted = spawn_blocking(move || fitted(answer, showing, &fitting)).await;
+            fitted.map_err(|_| Refusal::new("the answer failed"))
+        }
+        Err(refusal) => Err(refusal),
+    })
 }

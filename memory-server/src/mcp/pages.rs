@@ -2,8 +2,7 @@
 
 use memory::{Error, Field, Filter, RecordId, Scoped, StoredRecord};
 
-/// How many are read at once: one may have megabytes.
-const PAGE: usize = 32;
+use crate::app::PART;
 
 /// Where the reading of all records of a kind stands.
 #[derive(Debug)]
@@ -20,7 +19,7 @@ impl Pages {
 
     /// Returns the next page; none behind the last one.
     pub(super) async fn read(&mut self, ada: &Scoped) -> Result<Option<Vec<StoredRecord>>, Error> {
-        let page = ada.records(&self.filter, self.after, PAGE).await?;
+        let page = ada.records(&self.filter, self.after, PART).await?;
         let Some(last) = page.last() else { return Ok(None) };
         self.after = Some(last.record.id);
         Ok(Some(page))

@@ -17,6 +17,8 @@ const ITEM: &str = "memory://item/";
 
 /// How many sessions are listed, and how many messages are read of one.
 const MOST: usize = 100;
+/// How many tokens of a session are read for each that fits: of a long message, a short passage is shown.
+const EACH: u64 = 64;
 
 pub(super) fn listed() -> Vec<Resource> {
     vec![Resource::new(SESSIONS, "sessions").with_description("The conversations").with_mime_type("application/json")]
@@ -77,6 +79,7 @@ async fn session_text(ada: &Scoped, session: &SessionId, fitting: &Fitting) -> m
         return Ok(None);
     }
     let page = Page::before(Seq(head.0.saturating_add(1)), MOST, View::Log);
+    let page = page.within(fitting.most().saturating_mul(EACH));
     let rows = ada.session(session).read(&page).await?.messages;
     let said: Vec<Content> = rows.into_iter().filter(|row| row.message.is_some()).map(Content::Message).collect();
     // The newest first: what does not fit is the oldest.

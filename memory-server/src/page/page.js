@@ -302,7 +302,7 @@ const views = {
         ['Searched for', receipt.terms.length > 0 ? receipt.terms.map((term) => [tag(term), ' ']) : 'the newest'], ['Terms left out', receipt.terms_left_out || null],
         ['About the time', receipt.times.join(', ')], ['Said by', receipt.speaker && plain(receipt.speaker)],
         ['Candidates', `${count(receipt.text_candidates)} by words, ${count(receipt.vector_candidates)} by meaning`],
-        ['Gone since they were indexed', receipt.dropped_at_hydration || null], ['Took', `${(receipt.took_micros / 1000).toFixed(1)} ms`]])) : null,
+        ['Further down, not listed', receipt.not_listed || null], ['Gone since they were indexed', receipt.dropped_at_hydration || null], ['Took', `${(receipt.took_micros / 1000).toFixed(1)} ms`]])) : null,
       el('h2', {}, many(found.hits.length, 'hit')),
       found.hits.length === 0 ? empty('Nothing was found.') : el('ul', { class: 'list card', id: 'hits' }, found.hits.map((hit) =>
         el('li', { class: 'item', tabindex: '-1', 'data-href': placeOf(hit), 'data-id': hit.id },
@@ -312,7 +312,7 @@ const views = {
   },
 
   async records({ name, at }) {
-    if (name) return oneRecord(name);
+    if (name) return oneRecord(name, at.get('after'));
     const value = (name) => at.get(name) ?? '', all = value('all') === 'true';
     const asked = form('records', null, field('Kind', 'kind', value('kind'), { placeholder: 'fact' }), field('Tag', 'tag', value('tag')),
       field('Only what matches', 'filter', value('filter'), { class: 'wide', placeholder: 'importance >= 0.5' }),
@@ -465,8 +465,9 @@ function recordItem(record, isNow = false) {
     words(record.text));
 }
 
-async function oneRecord(id) {
-  const [record, { records }] = await Promise.all([read(`records/${encodeURIComponent(id)}`), read(`records/${encodeURIComponent(id)}/history`)]);
+async function oneRecord(id, after) {
+  const path = `records/${encodeURIComponent(id)}`;
+  const [record, { records, next }] = await Promise.all([read(path), read(`${path}/history`, { after })]);
   const sources = await wordsOf(record.sources.flatMap((source) => [`m-${source}`, `r-${source}`]));
   return [
     el('h1', {}, 'Record'), el('div', { class: 'card' }, el('div', { class: 'item' }, meta(record, validity(record), el('span', { class: 'end' }, forgetting(record))), words(record.text))),
@@ -478,8 +479,10 @@ async function oneRecord(id) {
       ['By', record.superseded_by && el('a', { href: address('records', record.superseded_by) }, id8(record.superseded_by))],
       ['Expires', when(record.expires_at)], ['Importance', record.importance], ['Pinned', record.pinned ? 'yes' : null], ['Version', record.version],
       ['Derived from', sources.size > 0 ? [...sources.values()].map((item) => el('div', {}, el('a', { href: placeOf(item) }, plain((item.text ?? 'forgotten').slice(0, 120))))) : null]])),
-    el('h2', {}, 'The chain', el('small', {}, records.length > 1 ? 'what it took the place of, and what took its place' : 'it took the place of nothing, and nothing took its place')),
-    el('ul', { class: 'list card chain', id: 'chain' }, records.map((one) => recordItem(one, one.current))), json('As JSON', record),
+    el('h2', {}, 'The chain', el('small', {}, records.length > 1 || after || next ? 'what it took the place of, and what took its place' : 'it took the place of nothing, and nothing took its place')),
+    el('ul', { class: 'list card chain', id: 'chain' }, records.map((one) => recordItem(one, one.current))),
+    next ? el('p', {}, el('a', { href: address('records', id, { after: next }) }, 'More of the chain')) : null,
+    json('As JSON', record),
   ];
 }
 

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::Problems;
 use super::list::{List, written};
-use crate::app::App;
+use crate::app::{App, PART};
 use crate::caller::Reads;
 use crate::input::Json;
 use crate::problem::Problem;
@@ -29,9 +29,6 @@ pub(crate) struct Items {
 
 /// The most items of one request.
 const MOST: usize = 1_000;
-
-/// How many items are read at once: what is read may not be shown.
-pub(super) const PART: usize = 32;
 
 /// Returns messages and records by their keys: the words of what a receipt names. What is gone is left out, and what the answer
 /// has no room for.

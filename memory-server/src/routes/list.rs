@@ -28,6 +28,12 @@ impl List {
         self.items.len()
     }
 
+    /// Returns how many items have room if they are as long as these.
+    pub(crate) fn room(&self) -> usize {
+        let each = self.bytes.checked_div(self.len()).unwrap_or(0);
+        self.most / each.max(1)
+    }
+
     /// Adds an item. It is written at once, and its value need not be kept.
     pub(crate) fn push(&mut self, item: &Value) {
         self.push_written(written(item));
@@ -93,6 +99,7 @@ mod tests {
         assert!(!list.is_full());
         list.push(&json!(2));
         assert!(list.is_full());
+        assert_eq!((list.room(), List::within(6).room()), (2, 6));
         assert_eq!(answered(list.clone(), json!({ "next": null })).await, json!({ "items": ["one", 2], "next": null }));
         assert_eq!(answered(list.reversed(), json!({})).await, json!({ "items": [2, "one"] }));
     }

@@ -14,11 +14,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use super::items;
 use super::list::List;
 use super::sessions::bounded;
 use super::{Problems, json as answer};
-use crate::app::App;
+use crate::app::{self, App};
 use crate::caller::{Reads, Writes};
 use crate::input::{InSession, Json, Parameters};
 use crate::problem::Problem;
@@ -282,7 +281,7 @@ impl Known {
         let mut rest = timeless.as_slice();
         while !rest.is_empty() {
             // Behind a failure the others at once: only those that wait in a journal are found, and each call may take its whole deadline.
-            let some = if known.missed.is_some() { rest.len() } else { rest.len().min(items::PART) };
+            let some = if known.missed.is_some() { rest.len() } else { rest.len().min(app::PART) };
             let (part, others) = rest.split_at(some);
             rest = others;
             match ada.messages(part).await {

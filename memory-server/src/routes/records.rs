@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use memory::{ItemId, MessageId, RecordId, Scoped};
 
-use super::items::PART;
+use crate::app::PART;
 use crate::problem::Problem;
 
 /// Returns the items that these ids name: messages, else records.

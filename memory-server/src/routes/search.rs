@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use memory::{Search, SessionId, Timestamp, Unit, edge};
+use memory::{Scoped, Search, SearchResults, SessionId, Timestamp, Unit, edge};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -17,6 +17,9 @@ use crate::caller::Reads;
 use crate::input::Json;
 use crate::number::whole;
 use crate::problem::Problem;
+
+/// How many hits are asked for first.
+const FIRST: usize = 100;
 
 /// What is searched for.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -66,8 +69,8 @@ fn ten() -> u64 {
 
 /// Finds messages and records by their words and meaning. It only reads.
 #[utoipa::path(post, path = "/v1/search", tag = "recall", security(("token" = [])), request_body = Question,
-    responses((status = 200, description = "`hits`, the best first; `left_out`: how many more there was no room for; `degraded`, and \
-        `pending` and `receipt` if asked.",
+    responses((status = 200, description = "`hits`, the best first; `left_out`: how many more there was no room for, at the least; \
+        `degraded`, and `pending` and `receipt` if asked.",
         body = Object), Problems))]
 pub(crate) async fn search(
     Reads(ada): Reads,
@@ -75,7 +78,7 @@ pub(crate) async fn search(
     Json(question): Json<Question>,
 ) -> Result<Response<Body>, Problem> {
     let limit = super::sessions::bounded(question.limit, 1_000)?;
-    let mut search = Search::new(&question.query).limit(limit).matching(filter(question.filter.as_deref())?);
+    let mut search = Search::new(&question.query).matching(filter(question.filter.as_deref())?);
     let session = question.session.as_deref().map(SessionId::new).transpose()?;
     match question.kind {
         Some(Kind::Message) => search = search.only(Unit::Message),
@@ -86,22 +89,9 @@ pub(crate) async fn search(
         search = search.as_of(at.parse::<Timestamp>()?);
     }
     search.mmr = question.mmr;
-    let found = async {
-        match &session {
-            Some(session) => ada.session(session).search(&search).await,
-            None => ada.search(&search).await,
-        }
-    };
+    let found = found(&ada, session.as_ref(), search, limit, app.config.answer_bytes);
     let (found, pending) = tokio::join!(found, pending(&ada, question.pending));
-    let found = found?;
-    let mut excerpts = ada.memory().analysis().excerpts(&question.query);
-    let mut list = List::within(app.config.answer_bytes);
-    for hit in &found.hits {
-        if list.is_full() {
-            break;
-        }
-        list.push(&edge::hit(hit, &mut excerpts));
-    }
+    let (found, list) = found?;
     let left_out = found.hits.len() - list.len();
     let mut value = json!({ "degraded": found.receipt.degraded, "left_out": left_out });
     if let Value::Object(members) = &mut value {
@@ -109,4 +99,40 @@ pub(crate) async fn search(
         members.extend(question.explain.then(|| ("receipt".to_owned(), json!(found.receipt))));
     }
     Ok(list.answer("hits", &value))
+}
+
+/// Finds up to `limit` hits, and returns those of them as they are shown that fit into `most` bytes.
+///
+/// All hits that the memory is asked for are read, and nothing bounds their bytes but the most that one may have: 4 MiB. So it is asked
+/// for some first, and again only if all of these have room: for twice as many as have room if they are as long, so that `left_out` tells
+/// of more. Later ones that are longer, or hold more than is shown of them, are all read.
+async fn found(
+    ada: &Scoped,
+    session: Option<&SessionId>,
+    mut search: Search,
+    limit: usize,
+    most: usize,
+) -> memory::Result<(SearchResults, List)> {
+    search.limit = limit.min(FIRST);
+    loop {
+        let found = match session {
+            Some(session) => ada.session(session).search(&search).await?,
+            None => ada.search(&search).await?,
+        };
+        let mut excerpts = ada.memory().analysis().excerpts(&search.words);
+        let mut list = List::within(most);
+        for hit in &found.hits {
+            if list.is_full() {
+                break;
+            }
+            list.push(&edge::hit(hit, &mut excerpts));
+        }
+        // Fewer candidates than were asked for are all. Some may be gone; of what could not be read `degraded` tells, and the store that is
+        // away would be waited for again.
+        let candidates = found.hits.len() + found.receipt.dropped_at_hydration;
+        if search.limit == limit || candidates < search.limit || list.len() < found.hits.len() {
+            return Ok((found, list));
+        }
+        search.limit = list.room().max(search.limit).saturating_mul(2).min(limit);
+    }
 }

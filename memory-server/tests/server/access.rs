@@ -1,9 +1,14 @@
 //! Who may do what: every operation of the table needs a token and a right, and every route a name of this server.
 
-use axum::http::Method;
-use serde_json::{Value, json};
+use std::net::TcpListener;
+use std::time::Duration;
 
-use crate::bed::{Bed, Call};
+use axum::http::Method;
+use memory_server::{Config, TokenFile, Tokens};
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+
+use crate::bed::{Bed, Call, memory, token};
 
 /// Returns the method and path of every operation that the document names.
 async fn operations(bed: &Bed) -> Vec<(Method, String)> {
@@ -20,10 +25,32 @@ async fn operations(bed: &Bed) -> Vec<(Method, String)> {
     operations
 }
 
+/// Returns a bed whose server runs, and a token of its file that opened it and is revoked since.
+async fn revoked() -> (Bed, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = TokenFile::at(folder.path().join("tokens.json"));
+    let (revoked, grant) = token("ada", "read,write,forget");
+    file.add(grant.clone()).unwrap();
+    let bed = Bed::beside(Tokens::of_file(file.clone()).unwrap(), memory().await, Config::default());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    tokio::spawn(bed.server.clone().serve(listener, std::future::pending::<()>()));
+    let status = async || bed.send(Call::get("/v1/sessions").by(&revoked)).await.status;
+    assert_eq!(status().await, 200);
+    assert!(file.remove(grant.id()).unwrap());
+    // A server that runs looks at its file again and again.
+    let refused = timeout(Duration::from_secs(60), async {
+        while status().await != 401 {
+            sleep(Duration::from_millis(20)).await;
+        }
+    });
+    refused.await.unwrap();
+    (bed, revoked)
+}
+
 #[tokio::test]
 async fn every_operation_answers_401_in_the_same_bytes_whatever_is_wrong_with_the_token() {
-    let bed = Bed::new().await;
-    let (unknown, _) = crate::bed::token("ada", "read");
+    let (bed, revoked) = revoked().await;
+    let (unknown, _) = token("ada", "read");
     let wrong = format!("{}{}", &bed.ada[..21], &bed.bob[21..]);
     let header = |value: &str| ("authorization".to_owned(), value.to_owned());
     let bad = [
@@ -31,6 +58,7 @@ async fn every_operation_answers_401_in_the_same_bytes_whatever_is_wrong_with_th
         Some(header(&format!("Bearer {unknown}"))),
         Some(header(&format!("Bearer {wrong}"))),
         Some(header(&format!("Bearer {}", bed.expired))),
+        Some(header(&format!("Bearer {revoked}"))),
         Some(header(&format!("Basic {}", bed.ada))),
         Some(header(&bed.ada)),
         Some(header(&format!("Bearer  {}", bed.ada))),

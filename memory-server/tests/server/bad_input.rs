@@ -65,6 +65,58 @@ async fn what_is_no_json_of_ours_is_refused_and_stores_nothing() {
 }
 
 #[tokio::test]
+async fn numbers_and_letters_that_json_does_not_have_are_refused_whatever_is_asked_for() {
+    let bed = Bed::new().await;
+    let record = "/v1/records/0190b0a0-0000-7000-8000-00000000000c";
+    let supersede = format!("{record}/supersede");
+    let told = [
+        r#"{"text":NaN}"#,
+        r#"{"text":"x","importance":NaN}"#,
+        r#"{"text":"x","importance":-Infinity}"#,
+        r#"{"text":"x","importance":1e999}"#,
+        r#"{"text":"x","metadata":{"a":NaN}}"#,
+        r#"{"text":"\ud800"}"#,
+        r#"{"text":"a \udc00 b"}"#,
+        r#"{"text":"x","kind":"\ud800"}"#,
+        r#"{"text":"x","tags":["\ud83e"]}"#,
+        r#"{"text":"x","metadata":{"a":"\ud800\u0061"}}"#,
+        r#"{"text":"x","metadata":{"\udfff":1}}"#,
+    ];
+    let asked = [
+        r#"{"query":NaN}"#,
+        r#"{"query":"x","mmr":NaN}"#,
+        r#"{"query":"x","limit":Infinity}"#,
+        r#"{"query":"x","mmr":1e999}"#,
+        r#"{"query":"\ud800"}"#,
+        r#"{"query":"x","filter":"tag = \udc00"}"#,
+        r#"{"query":"x","session":"\ud800"}"#,
+    ];
+    let context = [r#"{"query":"\ud800","budget":500}"#, r#"{"query":"x","budget":NaN}"#];
+    let listed = [r#"{"items":["\ud800"]}"#, r#"{"items":[NaN]}"#];
+    let forgotten = [r#"{"ids":["\ud800"]}"#, r#"{"session":"\udc00"}"#, r#"{"everything":NaN}"#];
+    for (method, path, bodies) in [
+        (Method::POST, "/v1/records", &told[..]),
+        (Method::PUT, record, &told),
+        (Method::POST, &supersede, &told),
+        (Method::POST, "/v1/search", &asked),
+        (Method::POST, "/v1/sessions/talk/context", &context),
+        (Method::POST, "/v1/items", &listed),
+        (Method::POST, "/v1/forget", &forgotten),
+    ] {
+        for body in bodies {
+            let call = Call::new(method.clone(), path).header("content-type", "application/json").body(*body);
+            let call = if method == Method::PUT { call.header("if-none-match", "*") } else { call };
+            let refused = bed.send(call.by(&bed.ada)).await;
+            assert_eq!(refused.status, 400, "{method} {path} {body}: {}", refused.text());
+            let why = refused.json()["detail"].as_str().unwrap().to_owned();
+            assert!(why.starts_with("the body is not right: "), "{method} {path} {body}: {why}");
+        }
+    }
+    assert_eq!(bed.ok(Call::get("/v1/records?all=true")).await["records"], json!([]));
+    assert_eq!(bed.ok(Call::get("/v1/sessions")).await["sessions"], json!([]));
+}
+
+#[tokio::test]
 async fn a_body_above_the_limit_is_refused_unread() {
     let bed = Bed::with(Config { body_bytes: 1_000, import_bytes: 1_000, ..Config::default() }).await;
     // Its bytes never come.
@@ -207,4 +259,49 @@ async fn a_cursor_of_another_owner_is_only_a_place_in_the_order() {
     let names: Vec<&str> =
         page["sessions"].as_array().unwrap().iter().map(|s| s["session"].as_str().unwrap()).collect();
     assert_eq!(names, ["c"]);
+}
+
+#[tokio::test]
+async fn a_cursor_of_another_owner_shows_nothing_of_theirs_in_lists_of_records_and_messages() {
+    let bed = Bed::new().await;
+    let read = async |who: &str, path: String| {
+        let answer = bed.send(Call::get(path).by(who)).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(who == bed.ada, !answer.text().contains("bob"), "{}", answer.text());
+        answer.json()
+    };
+    for (who, name, count) in [(&bed.ada, "ada", 4), (&bed.bob, "bob", 6)] {
+        let messages: Vec<_> =
+            (0..count).map(|number| json!({ "role": "user", "content": format!("{name} {number}") })).collect();
+        let said = Call::post(TALK, &json!({ "messages": messages })).by(who);
+        assert_eq!(bed.send(said).await.status, 200);
+        for number in 0..count {
+            let told = Call::post("/v1/records", &json!({ "text": format!("{name} {number}") })).by(who);
+            assert_eq!(bed.send(told).await.status, 200);
+        }
+    }
+    let ids = |page: &serde_json::Value| -> Vec<String> {
+        page["records"].as_array().unwrap().iter().map(|record| record["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let own = ids(&read(&bed.ada, "/v1/records".to_owned()).await);
+    assert_eq!(own.len(), 4);
+    let mut after = String::new();
+    for _ in 0..3 {
+        let page = read(&bed.bob, format!("/v1/records?limit=2{after}")).await;
+        assert_eq!(ids(&page).len(), 2);
+        let cursor = page["next"].as_str().unwrap();
+        let rest: Vec<String> = own.iter().filter(|id| id.as_str() > cursor).cloned().collect();
+        assert_eq!(ids(&read(&bed.ada, format!("/v1/records?after={cursor}")).await), rest, "{cursor}");
+        after = format!("&after={cursor}");
+    }
+    let texts = |page: &serde_json::Value| -> Vec<String> {
+        page["shown"].as_array().unwrap().iter().map(|row| row["text"].as_str().unwrap().to_owned()).collect()
+    };
+    for (limit, rest) in [(3, &["ada 3"][..]), (5, &[""; 0])] {
+        let page = read(&bed.bob, format!("{TALK}?after=0&limit={limit}")).await;
+        assert_eq!(page["next"], limit);
+        assert_eq!(texts(&read(&bed.ada, format!("{TALK}?after={limit}")).await), rest);
+        let before = texts(&read(&bed.ada, format!("{TALK}?before={}", limit + 1)).await);
+        assert_eq!(before, &["ada 0", "ada 1", "ada 2", "ada 3"][..limit.min(4)]);
+    }
 }

@@ -1,4 +1,6 @@
-//! A server over a memory in this process, and requests to it.
+//! A server over a memory of its own, and requests to it.
+
+use std::cell::RefCell;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -6,11 +8,14 @@ use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use memory::{Memory, MessageId, Timestamp};
 use memory_server::{Config, Grant, Rights, Server, Token, Tokens};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tower::ServiceExt as _;
 
 /// A server, and the tokens of two people.
 pub(crate) struct Bed {
     pub(crate) memory: Memory,
+    /// Serves the same requests over sockets.
+    pub(crate) server: Server,
     router: Router,
     pub(crate) ada: String,
     pub(crate) bob: String,
@@ -47,12 +52,29 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
-/// Returns a memory with nothing in it: in this process, or on the Postgres that `MEMORY_SERVER_OVER` names.
+thread_local! {
+    /// Where the files of a test are. Mostly they are gone with its thread; those of the main thread may stay.
+    static FOLDERS: RefCell<Vec<TempDir>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Returns a memory with nothing in it: in a file of SQLite, or in a schema of the Postgres that `MEMORY_SERVER_OVER` names. If
+/// that is `memory:`, it is in this process.
 #[expect(clippy::disallowed_methods, reason = "scripts/server_over_postgres.sh asks for another place")]
 pub(crate) async fn memory() -> Memory {
-    let Ok(url) = std::env::var("MEMORY_SERVER_OVER") else { return in_process().await };
-    let place = format!("{url}?schema=s{}&pool=4", MessageId::fresh().to_string().replace('-', ""));
+    let place = match std::env::var("MEMORY_SERVER_OVER") {
+        Ok(url) if url == "memory:" => return in_process().await,
+        Ok(url) => format!("{url}?schema=s{}&pool=4", MessageId::fresh().to_string().replace('-', "")),
+        Err(_) => file(),
+    };
     memory::open(&place).await.unwrap().build().await.unwrap()
+}
+
+/// Returns the place of a file of SQLite that is not there yet.
+fn file() -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let place = format!("sqlite:{}", folder.path().join("memory.sqlite").display());
+    FOLDERS.with_borrow_mut(|folders| folders.push(folder));
+    place
 }
 
 /// Returns a memory in this process, for tests whose clock stands still.
@@ -76,17 +98,22 @@ impl Bed {
     }
 
     pub(crate) fn over(memory: Memory, config: Config) -> Self {
+        Self::beside(Tokens::default(), memory, config)
+    }
+
+    /// Returns a bed that other tokens open besides its own.
+    pub(crate) fn beside(others: Tokens, memory: Memory, config: Config) -> Self {
         let all = "read,write,forget";
         let [ada, bob, tenant] = ["ada", "bob", "*"].map(|subject| token(subject, all));
         let [reader, writer, expired] = ["read", "write", all].map(|rights| token("ada", rights));
         let tokens = [&ada, &bob, &tenant, &reader, &writer]
             .iter()
-            .fold(Tokens::default(), |tokens, (_, grant)| tokens.with(grant.clone()));
+            .fold(others, |tokens, (_, grant)| tokens.with(grant.clone()));
         let tokens = tokens.with(expired.1.expiring(Timestamp(1)));
         let server = Server::new(memory.clone(), tokens, config);
         let router = server.router();
         let (reader, writer, expired) = (reader.0, writer.0, expired.0);
-        Self { memory, router, ada: ada.0, bob: bob.0, tenant: tenant.0, reader, writer, expired }
+        Self { memory, server, router, ada: ada.0, bob: bob.0, tenant: tenant.0, reader, writer, expired }
     }
 
     /// Sends a request.

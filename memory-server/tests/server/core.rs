@@ -92,6 +92,29 @@ async fn what_a_model_may_not_do_is_told_in_words_it_can_act_on() {
 }
 
 #[tokio::test]
+async fn who_may_write_alone_is_not_told_what_is_known() {
+    let bed = Bed::new().await;
+    let fact = |text: &str| json!({ "text": text });
+    let id = id_in(&bed.tool("add_memory", &fact("Ada has a cat")).await.unwrap());
+    assert_eq!(bed.tool_by(&bed.writer, "add_memory", &fact("Ada has a cat")).await, Ok(format!("Stored as {id}.")));
+    let post = async |path: &str, told: &Value| bed.send(Call::post(path, told).by(&bed.writer)).await;
+    let stored = json!({ "id": id, "outcome": "stored" });
+    for told in [fact("Ada has a cat"), json!({ "text": "Ada has a cat", "importance": 0.5 })] {
+        assert_eq!(post("/v1/records", &told).await.json(), stored, "{told}");
+    }
+    let new = post("/v1/records", &fact("Ada has a dog")).await.json();
+    assert_eq!(new, json!({ "id": new["id"], "outcome": "stored" }));
+    let superseding = format!("/v1/records/{id}/supersede");
+    for path in ["/v1/records", &superseding] {
+        let refused = post(path, &json!({ "text": "Ada has a cat", "novelty": 2 })).await;
+        assert_eq!(refused.status, 403, "{path}");
+        assert_eq!(refused.json()["detail"], "the token has no right to read", "{path}");
+    }
+    let answer = post(&superseding, &fact("Ada has a dog")).await.json();
+    assert_eq!(answer, json!({ "id": new["id"], "outcome": "stored", "supersedes": id }));
+}
+
+#[tokio::test]
 async fn what_the_tools_of_other_profiles_keep_is_changed_by_these_alone() {
     let bed = Bed::new().await;
     let other = |profile: Profile| {
@@ -109,10 +132,33 @@ async fn what_the_tools_of_other_profiles_keep_is_changed_by_these_alone() {
         let kept = bed.ok(Call::get(format!("/v1/records?kind={kind}"))).await["records"][0]["id"].clone();
         let refused = bed.tool("update_memory", &json!({ "id": kept, "text": "Ada sails" })).await.unwrap_err();
         assert!(refused.contains(tool), "{kind}: {refused}");
+        let superseded = format!("/v1/records/{}/supersede", kept.as_str().unwrap());
+        let refused = bed.send(Call::post(superseded, &json!({ "text": "Ada sails" })).by(&bed.ada)).await;
+        assert!(refused.status == 409 && refused.text().contains(tool), "{kind}: {}", refused.text());
+        // Nor is one made of it that they do not know; it may be told to last.
+        let path = format!("/v1/records/{}", kept.as_str().unwrap());
+        let read = bed.send(Call::get(path.clone()).by(&bed.ada)).await;
+        let over = |version: &str, whole: &Value| Call::put(path.clone(), whole).header("if-match", version);
+        let (version, record) = (read.headers["etag"].to_str().unwrap(), read.json());
+        let (text, metadata) = (&record["text"], &record["metadata"]);
+        for lost in [
+            json!({ "text": "Ada sails", "kind": kind }),
+            json!({ "text": "Ada sails", "kind": kind, "metadata": metadata }),
+            json!({ "text": text, "metadata": metadata }),
+        ] {
+            assert_eq!(bed.status(over(version, &lost)).await, 409, "{lost}");
+            assert_eq!(bed.status(over("\"99\"", &lost)).await, 412, "{lost}");
+        }
+        let pinned = json!({ "text": text, "kind": kind, "metadata": metadata, "pinned": true });
+        bed.ok(over(version, &pinned)).await;
         // What is of the same kind and none of theirs is a memory like any other.
         let own = bed.tool("add_memory", &json!({ "text": "Ada has a cat", "kind": kind })).await.unwrap();
         bed.tool("update_memory", &json!({ "id": id_in(&own), "text": "Ada has two cats" })).await.unwrap();
     }
+    let read = files.tool("memory", &json!({ "command": "view", "path": "/memories/a" })).await.unwrap();
+    assert!(read.ends_with("Ada has a boat"), "{read}");
+    let read: Value = serde_json::from_str(&graph.tool("read_graph", &json!({})).await.unwrap()).unwrap();
+    assert_eq!((&read["entities"], &read["relations"]), (&entity["entities"], &relation["relations"]));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The profile `graph`: the answers of the reference memory server, and nothing lost where clients write at once.
 
 use memory::window::CounterKind;
+use memory::{Remember, Scope};
 use memory_server::{Agents, Config, Profile};
 use serde_json::{Value, json};
 
@@ -223,8 +224,10 @@ async fn a_node_that_a_record_took_the_place_of_is_none_and_is_made_anew() {
     let entities = json!({ "entities": [ada] });
     bed.tool("create_entities", &entities).await.unwrap();
     let id = bed.ok(Call::get("/v1/records?kind=entity")).await["records"][0]["id"].as_str().unwrap().to_owned();
-    let newer = json!({ "text": "Ada sails", "kind": "entity", "metadata": { "node": ada, "place": 0 } });
-    bed.ok(Call::post(format!("/v1/records/{id}/supersede"), &newer)).await;
+    // Neither HTTP nor MCP does that.
+    let newer = Remember::new("entity", "Ada sails").with_metadata("node", ada.clone()).with_metadata("place", 0);
+    let owner = bed.memory.of(&Scope::new("acme", "ada").unwrap());
+    owner.supersede(id.parse().unwrap(), newer).await.unwrap();
     let graph = async || {
         let told = bed.tool("read_graph", &json!({})).await.unwrap();
         serde_json::from_str::<Value>(&told).unwrap()["entities"].clone()

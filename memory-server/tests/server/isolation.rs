@@ -1,14 +1,17 @@
-//! Twenty owners, and generated calls whose bodies, headers, paths and cursors name others: nobody ever sees a byte of another's.
+//! Twenty owners, and generated calls whose bodies, headers, paths and cursors name others: nobody ever sees a byte of another's,
+//! over HTTP and with the tools of each profile.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request};
 use memory::Timestamp;
-use memory_server::{Config, Grant, Rights, Server, Token, Tokens};
+use memory_server::{Agents, Config, Grant, Profile, Rights, Server, Token, Tokens};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 const OWNERS: usize = 20;
+
+const PROFILES: [Profile; 4] = [Profile::Core, Profile::Chatgpt, Profile::Graph, Profile::Files];
 
 /// Numbers that look like chance (xorshift).
 struct Random(u64);
@@ -73,8 +76,8 @@ fn escaped(name: &str) -> String {
         .collect()
 }
 
-/// Returns a call of the owner at `number`, which tries to reach others.
-fn call(random: &mut Random, owners: &[Owner], number: usize) -> Request<Body> {
+/// Returns a call of the owner at `number`, which tries to reach others, where agents have the tools of `profile`.
+fn call(random: &mut Random, owners: &[Owner], number: usize, profile: Profile) -> Request<Body> {
     let own = &owners[number];
     let (mark, named) = (&own.mark, name(random, owners));
     let path = escaped(&named);
@@ -106,18 +109,24 @@ fn call(random: &mut Random, owners: &[Owner], number: usize) -> Request<Body> {
         11 => (Method::GET, format!("/v1/records/{path}{}", random.one(&["", "/history"])), Value::Null),
         12 if random.below(10) == 0 => (Method::GET, "/v1/export".to_owned(), Value::Null),
         12 => (Method::GET, format!("/v1/sessions/{path}"), Value::Null),
-        13..17 => (Method::POST, "/mcp".to_owned(), agent_call(random, &named, &text)),
+        13..17 => (Method::POST, "/mcp".to_owned(), agent_call(random, profile, &named, &text)),
         17 => (Method::POST, "/v1/items".to_owned(), json!({ "items": [format!("m-{named}"), format!("r-{named}")] })),
+        18 if random.below(2) == 0 => (Method::POST, "/v1/import".to_owned(), lines(random, &named, &text)),
         18 => (Method::GET, "/v1/status".to_owned(), Value::Null),
         _ if random.below(4) == 0 => (Method::POST, "/v1/forget".to_owned(), json!({ "ids": [named] })),
+        _ if random.below(6) == 0 => (Method::DELETE, format!("/v1/sessions/{path}"), Value::Null),
         _ => (Method::GET, "/v1/sessions/..%2f..%2fadmin/messages".to_owned(), Value::Null),
     };
     if let (Value::Object(members), 0) = (&mut body, random.below(6)) {
         members.insert((*random.one(&["tenant", "subject", "user_id", "owner", "scope"])).to_owned(), json!("s0"));
     }
     let mut request = Request::builder().method(method.clone()).uri(path).header("host", "localhost");
+    // Lines are a text; all else is JSON.
+    let kind = if body.is_string() { "application/x-ndjson" } else { "application/json" };
+    request = request.header("authorization", format!("Bearer {}", own.token)).header("content-type", kind);
+    // As clients of MCP say: without the first, no tool is called.
     request =
-        request.header("authorization", format!("Bearer {}", own.token)).header("content-type", "application/json");
+        request.header("accept", "application/json, text/event-stream").header("mcp-protocol-version", "2025-06-18");
     let subject = own.subject.clone().or_else(|| (random.below(8) == 0).then(|| format!("s{}", random.below(5))));
     if let Some(subject) = subject {
         request = request.header("memory-subject", subject);
@@ -134,24 +143,110 @@ fn call(random: &mut Random, owners: &[Owner], number: usize) -> Request<Body> {
             request = request.header(forged, format!("s{}", random.below(5)));
         }
     }
-    request.body(if body.is_null() { Body::empty() } else { Body::from(body.to_string()) }).unwrap()
+    let body = match body {
+        Value::Null => Body::empty(),
+        Value::String(lines) => lines.into(),
+        body => body.to_string().into(),
+    };
+    request.body(body).unwrap()
+}
+
+/// Returns the lines of an import: of a chat that names other owners, or of what says that it is their export.
+fn lines(random: &mut Random, named: &str, text: &str) -> Value {
+    let (tenant, subject) = (format!("tenant {}", random.below(4)), format!("s{}", random.below(5)));
+    let said = json!({
+        "session": random.one(&["a", "b", "a b"]), "role": "user", "content": text, "id": named, "tenant": tenant,
+        "subject": subject,
+    });
+    if random.below(2) == 0 {
+        return format!("{said}\n").into();
+    }
+    let head = json!({ "memory_export": 1, "tenant": tenant, "subject": subject, "at": "2026-11-20T10:00:00Z" });
+    format!("{head}\n{said}\n{}\n", json!({ "end": { "rows": 1, "records": 0 } })).into()
+}
+
+fn tool(name: &str, arguments: &Value) -> (&'static str, Value) {
+    ("tools/call", json!({ "name": name, "arguments": arguments }))
 }
 
 /// Returns an MCP request that tries to reach others.
-fn agent_call(random: &mut Random, named: &str, text: &str) -> Value {
-    let tool = |name: &str, arguments: Value| ("tools/call", json!({ "name": name, "arguments": arguments }));
+fn agent_call(random: &mut Random, profile: Profile, named: &str, text: &str) -> Value {
     let query = *random.one(&["cat", "", "plan of qz03x", "everything of everybody"]);
-    let (method, params) = match random.below(9) {
-        0 | 1 => tool("search_memories", json!({ "query": query })),
-        2 => tool("get_context", json!({ "query": query, "session": named })),
-        3 => tool("add_memory", json!({ "text": text })),
-        4 => tool("update_memory", json!({ "id": named, "text": text })),
-        5 if random.below(4) == 0 => tool("delete_memory", json!({ "id": named })),
-        6 => ("resources/read", json!({ "uri": format!("memory://session/{}", escaped(named)) })),
-        7 => ("resources/read", json!({ "uri": format!("memory://item/{}{named}", random.one(&["m-", "r-", ""])) })),
-        _ => tool("list_memories", json!({ "limit": 50 })),
+    let (method, params) = match profile {
+        // The resources are the same in each profile.
+        _ if random.below(5) == 0 => resource(random, named),
+        Profile::Core => core_call(random, query, named, text),
+        Profile::Chatgpt if random.below(2) == 0 => tool("search", &json!({ "query": query })),
+        Profile::Chatgpt => {
+            let id = format!("{}{named}", random.one(&["m-", "r-", ""]));
+            tool("fetch", &json!({ "id": id }))
+        }
+        Profile::Graph => graph_call(random, query, text),
+        Profile::Files => file_call(random, text),
     };
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
+}
+
+fn resource(random: &mut Random, named: &str) -> (&'static str, Value) {
+    let uri = match random.below(3) {
+        0 => "memory://sessions".to_owned(),
+        1 => format!("memory://session/{}", escaped(named)),
+        _ => format!("memory://item/{}{named}", random.one(&["m-", "r-", ""])),
+    };
+    ("resources/read", json!({ "uri": uri }))
+}
+
+fn core_call(random: &mut Random, query: &str, named: &str, text: &str) -> (&'static str, Value) {
+    match random.below(7) {
+        0 | 1 => tool("search_memories", &json!({ "query": query })),
+        2 => tool("get_context", &json!({ "query": query, "session": named })),
+        3 => tool("add_memory", &json!({ "text": text })),
+        4 => tool("update_memory", &json!({ "id": named, "text": text })),
+        5 if random.below(4) == 0 => tool("delete_memory", &json!({ "id": named })),
+        _ => tool("list_memories", &json!({ "limit": 50 })),
+    }
+}
+
+/// Everybody has entities of the same names.
+fn graph_call(random: &mut Random, query: &str, text: &str) -> (&'static str, Value) {
+    let (one, other) = (*random.one(&["Ada", "Bob", "all"]), *random.one(&["Ada", "Bob", "all"]));
+    let relations = json!({ "relations": [{ "from": one, "to": other, "relationType": "knows" }] });
+    match random.below(10) {
+        0 | 1 => {
+            let entity = json!({ "name": one, "entityType": "person", "observations": [text] });
+            tool("create_entities", &json!({ "entities": [entity] }))
+        }
+        2 => tool("create_relations", &relations),
+        3 | 4 => {
+            let added = json!({ "entityName": one, "contents": [text] });
+            tool("add_observations", &json!({ "observations": [added] }))
+        }
+        5 if random.below(4) == 0 => tool("delete_entities", &json!({ "entityNames": [one] })),
+        5 => {
+            let taken = json!({ "entityName": one, "observations": [text] });
+            tool("delete_observations", &json!({ "deletions": [taken] }))
+        }
+        6 if random.below(2) == 0 => tool("delete_relations", &relations),
+        6 | 7 => tool("search_nodes", &json!({ "query": query })),
+        8 => tool("open_nodes", &json!({ "names": [one, other] })),
+        _ => tool("read_graph", &json!({})),
+    }
+}
+
+/// Everybody has files of the same names.
+fn file_call(random: &mut Random, text: &str) -> (&'static str, Value) {
+    let paths = ["/memories/a", "/memories/b", "/memories/notes/a", "/memories/../a", "/memories/notes"];
+    let (path, other) = (*random.one(&paths), *random.one(&paths));
+    let arguments = match random.below(9) {
+        0 | 1 => json!({ "command": "create", "path": path, "file_text": text }),
+        2 => json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": format!("{text}\n") }),
+        3 => json!({ "command": "str_replace", "path": path, "old_str": "cat", "new_str": "dog" }),
+        4 if random.below(3) == 0 => json!({ "command": "delete", "path": path }),
+        5 if random.below(2) == 0 => json!({ "command": "rename", "old_path": path, "new_path": other }),
+        6 => json!({ "command": "view", "path": "/memories" }),
+        _ => json!({ "command": "view", "path": path }),
+    };
+    tool("memory", &arguments)
 }
 
 /// Keeps the ids and names of an answer, for others to try.
@@ -161,7 +256,13 @@ fn keep(owner: &mut Owner, value: &Value) {
             for (name, value) in members {
                 match value {
                     Value::String(text) if ["id", "next", "session"].contains(&name.as_str()) => {
-                        owner.seen.push(text.clone());
+                        owner.seen.push(text.trim_start_matches("m-").trim_start_matches("r-").to_owned());
+                    }
+                    // Some tools answer with a text of JSON.
+                    Value::String(text) if name == "text" && text.starts_with('{') => {
+                        if let Ok(value) = serde_json::from_str(text) {
+                            keep(owner, &value);
+                        }
                     }
                     value => keep(owner, value),
                 }
@@ -184,21 +285,31 @@ async fn send(router: &Router, request: Request<Body>) -> (u16, Vec<u8>) {
 async fn no_call_shows_a_byte_of_another_owner() {
     let (tokens, mut owners) = owners();
     let memory = crate::bed::memory().await;
-    let router = Server::new(memory.clone(), tokens, Config::default()).router();
+    let routers = PROFILES.map(|profile| {
+        let agents = Agents { profile, ..Agents::default() };
+        Server::new(memory.clone(), tokens.clone(), Config { agents, ..Config::default() }).router()
+    });
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut own, mut answered, total) = (0, 0, crate::bed::rounds(10_000));
+    // What tools answered agents of their own, by the profile. Their results have a member that resources do not have.
+    let mut of_agents = [0; PROFILES.len()];
     for round in 0..total {
-        let number = random.below(OWNERS);
-        let request = call(&mut random, &owners, number);
+        let (number, place) = (random.below(OWNERS), random.below(PROFILES.len()));
+        let request = call(&mut random, &owners, number, PROFILES[place]);
         let what = format!("{} {}", request.method(), request.uri());
-        let (status, body) = send(&router, request).await;
+        let is_agent = request.uri().path() == "/mcp";
+        let (status, body) = send(&routers[place], request).await;
         assert!(status < 500, "{what}: {status} {}", String::from_utf8_lossy(&body));
         let text = String::from_utf8(body).unwrap();
         for (other, owner) in owners.iter().enumerate().filter(|(other, _)| *other != number) {
             let shown = text.contains(owner.mark.as_str());
             assert!(!shown, "{what}: owner {number} saw {other}: {text}");
         }
-        own += usize::from(text.contains(&owners[number].mark));
+        let shows_own = text.contains(&owners[number].mark);
+        own += usize::from(shows_own);
+        of_agents[place] += usize::from(is_agent && shows_own && text.contains("\"content\":"));
+        // Its body may be wrong; a call of a tool is one of MCP.
+        assert!(!is_agent || [200, 400, 403].contains(&status), "{what}: {status} {text}");
         answered += usize::from(status == 200);
         if let Ok(value) = serde_json::from_str(&text) {
             keep(&mut owners[number], &value);
@@ -209,4 +320,5 @@ async fn no_call_shows_a_byte_of_another_owner() {
     }
     // The control: owners do see their own, and most calls are answered.
     assert!(own > total / 20 && answered > total / 3, "{own} {answered} of {total}");
+    assert!(of_agents.iter().all(|own| *own > total / 1_000), "{of_agents:?} of {total}");
 }

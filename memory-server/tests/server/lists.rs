@@ -1,6 +1,15 @@
 //! Lists of answers end at a bound of bytes, and tell where they go on.
 
-use memory_server::Config;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use memory::analysis::Analysis;
+use memory::rank::Ranking;
+use memory::store::reference::{MemChat, MemRecords, MemText};
+use memory::store::{Stores, Truth};
+use memory::{BufferConfig, MemoryBuilder, Scope};
+use memory_server::{Agents, Config};
+use memory_testkit::doubles::{Counting, Tap, Tapped};
 use serde_json::{Value, json};
 
 use crate::bed::{Bed, Call};
@@ -92,6 +101,94 @@ async fn pages_of_long_records_go_through_all() {
 }
 
 #[tokio::test]
+async fn pages_of_a_history_of_long_records_go_through_all_also_behind_one_that_was_forgotten() {
+    let bed = bed().await;
+    let told = |number: usize| json!({ "text": long(number) });
+    let id = |answer: &Value| answer["id"].as_str().unwrap().to_owned();
+    let mut current = id(&bed.ok(Call::post("/v1/records", &told(0))).await);
+    for number in 1..5 {
+        let path = format!("/v1/records/{current}/supersede");
+        current = id(&bed.ok(Call::post(path, &told(number))).await);
+    }
+    let page = |after: &str| Call::get(format!("/v1/records/{current}/history{after}"));
+    for forgets in [false, true] {
+        let (mut read, mut after) = (Vec::new(), String::new());
+        loop {
+            let shown = bed.ok(page(&after)).await;
+            let some = numbers(&shown["records"]);
+            assert!((1..=2).contains(&some.len()), "{some:?}");
+            read.extend(some);
+            let Some(next) = shown["next"].as_str() else { break };
+            after = format!("?after={next}");
+            if forgets {
+                let last = shown["records"].as_array().unwrap().last().unwrap();
+                bed.ok(Call::post("/v1/forget", &json!({ "ids": [last["id"]] }))).await;
+            }
+        }
+        assert_eq!(read, [0, 1, 2, 3, 4], "{forgets}");
+    }
+    for wrong in ["?after=x", "?after=1.x", "?after=0190b0a0-0000-7000-8000-000000000000", "?limit=1"] {
+        assert_eq!(bed.status(page(wrong)).await, 400, "{wrong}");
+    }
+}
+
+/// The most rows that a call of a store was answered with.
+#[derive(Debug, Default)]
+struct Most(AtomicUsize);
+
+impl Tap for Most {
+    fn enter(&self, _: &'static str) -> memory::Result<()> {
+        Ok(())
+    }
+
+    fn leave(&self, _: &'static str, rows: usize) -> memory::Result<()> {
+        self.0.fetch_max(rows, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+/// Returns a bed over stores whose calls are watched.
+async fn watched(most: &Arc<Most>, config: Config) -> Bed {
+    let chat = Tapped::new(Arc::new(MemChat::default()), most.clone());
+    let records = Tapped::new(Arc::new(MemRecords::default()), most.clone());
+    let stores = Stores {
+        chat: Some(Truth::chat(Arc::new(chat))),
+        records: Some(Truth::records(Arc::new(records))),
+        ..Stores::default()
+    };
+    Bed::over(MemoryBuilder::over(stores).build().await.unwrap(), config)
+}
+
+#[tokio::test]
+async fn of_a_session_of_long_messages_no_more_is_read_than_may_fit() {
+    let most = Arc::new(Most::default());
+    let agents = Agents { max_tokens: Some(200), ..Agents::default() };
+    let bed = watched(&most, Config { agents, ..Config::default() }).await;
+    let message = json!({ "role": "user", "content": "word ".repeat(5_000) });
+    bed.ok(Call::post("/v1/sessions/talk/messages", &json!({ "messages": vec![message; 10] }))).await;
+    most.0.store(0, Ordering::SeqCst);
+    let read = bed.rpc(&bed.ada, "resources/read", &json!({ "uri": "memory://session/talk" })).await;
+    assert!(read["result"]["contents"][0]["text"].is_string(), "{read}");
+    let rows = most.0.load(Ordering::SeqCst);
+    assert!((1..=4).contains(&rows), "{rows}");
+}
+
+#[tokio::test]
+async fn a_page_of_many_records_is_read_in_small_parts() {
+    let most = Arc::new(Most::default());
+    let bed = watched(&most, Config::default()).await;
+    for number in 0..100 {
+        bed.ok(Call::post("/v1/records", &json!({ "text": format!("number {number}") }))).await;
+    }
+    most.0.store(0, Ordering::SeqCst);
+    for limit in [100, 1_000] {
+        let page = bed.ok(Call::get(format!("/v1/records?limit={limit}"))).await;
+        assert_eq!(page["records"].as_array().unwrap().len(), 100);
+    }
+    assert_eq!(most.0.load(Ordering::SeqCst), 32, "each record may have megabytes");
+}
+
+#[tokio::test]
 async fn items_without_room_are_left_and_read_by_the_next_request() {
     let bed = bed().await;
     let keys = said(&bed, 3).await;
@@ -118,6 +215,92 @@ async fn hits_without_room_are_counted() {
     let shown = found["hits"].as_array().unwrap().len();
     assert!((1..=2).contains(&shown), "{shown}");
     assert_eq!(found["left_out"], 5 - shown);
+}
+
+#[tokio::test]
+async fn of_long_hits_no_more_are_read_than_a_hundred() {
+    let bed = bed().await;
+    said(&bed, 120).await;
+    bed.memory.upkeep_once().await.unwrap();
+    for query in ["word", ""] {
+        let found = bed.ok(Call::post("/v1/search", &json!({ "query": query, "limit": 1_000 }))).await;
+        let shown = found["hits"].as_array().unwrap().len();
+        assert!((1..=2).contains(&shown), "{query}: {shown}");
+        assert_eq!(found["left_out"], 100 - shown, "{query}: of 120");
+    }
+}
+
+#[tokio::test]
+async fn short_hits_are_all_found_up_to_the_limit() {
+    let bed = Bed::with(Config { answer_bytes: 400_000, ..Config::default() }).await;
+    let messages: Vec<Value> =
+        (0..250).map(|number| json!({ "role": "user", "content": format!("word {number}") })).collect();
+    bed.ok(Call::post("/v1/sessions/talk/messages", &json!({ "messages": messages }))).await;
+    bed.memory.upkeep_once().await.unwrap();
+    for (limit, count) in [(10, 10), (32, 32), (33, 33), (100, 100), (101, 101), (249, 249), (1_000, 250)] {
+        for query in ["word", ""] {
+            let found = bed.ok(Call::post("/v1/search", &json!({ "query": query, "limit": limit }))).await;
+            assert_eq!(found["hits"].as_array().unwrap().len(), count, "{query}: {limit}");
+            assert_eq!(found["left_out"], 0, "{query}: {limit}");
+        }
+    }
+}
+
+/// Returns a bed over stores in this process, whose index of words counts its calls, and 150 records with the same word: the first 60 are
+/// found first, and have a tag.
+async fn indexed(calls: &Arc<Counting>, ranking: Ranking) -> (Bed, Vec<String>) {
+    let text = Tapped::new(Arc::new(MemText::new(Analysis::english().name())), calls.clone());
+    let stores = Stores {
+        chat: Some(Truth::chat(Arc::new(MemChat::default()))),
+        records: Some(Truth::records(Arc::new(MemRecords::default()))),
+        text: Some(Arc::new(text)),
+        ..Stores::default()
+    };
+    let buffer = BufferConfig::default().with_ranking(ranking);
+    let bed = Bed::over(MemoryBuilder::over(stores).buffer(buffer).build().await.unwrap(), Config::default());
+    let mut ids = Vec::new();
+    for number in 0..150 {
+        let (words, tags) = if number < 60 { ("zebra zebra zebra", vec!["first"]) } else { ("zebra", Vec::new()) };
+        let told = json!({ "text": format!("{words} {number}"), "tags": tags });
+        ids.push(bed.ok(Call::post("/v1/records", &told)).await["id"].as_str().unwrap().to_owned());
+    }
+    bed.memory.upkeep_once().await.unwrap();
+    (bed, ids)
+}
+
+/// Returns how many hits there are, and how many had no room.
+async fn zebras(bed: &Bed, filter: &str, limit: usize) -> (usize, Option<u64>) {
+    let ask = json!({ "query": "zebra", "kind": "record", "filter": filter, "limit": limit });
+    let found = bed.ok(Call::post("/v1/search", &ask)).await;
+    (found["hits"].as_array().unwrap().len(), found["left_out"].as_u64())
+}
+
+#[tokio::test]
+async fn a_search_is_made_again_only_for_hits_behind_the_first_hundred() {
+    let calls = Arc::new(Counting::default());
+    let (bed, _) = indexed(&calls, Ranking::default()).await;
+    for (filter, limit, hits, searches) in [
+        ("kind = fact", 33, 33, 1),
+        ("kind = fact", 100, 100, 1),
+        ("kind = fact", 1_000, 150, 2),
+        ("tag = first", 1_000, 60, 1),
+    ] {
+        calls.reset();
+        assert_eq!(zebras(&bed, filter, limit).await, (hits, Some(0)), "{filter}: {limit}");
+        assert_eq!(calls.calls("search"), searches, "{filter}: {limit}");
+    }
+}
+
+#[tokio::test]
+async fn hits_behind_candidates_that_are_gone_are_found() {
+    // It takes no more candidates than hits are asked for.
+    let (bed, ids) = indexed(&Arc::default(), Ranking::kari()).await;
+    let ada = bed.memory.of(&Scope::new("acme", "ada").unwrap());
+    for id in &ids[..60] {
+        // The index is not told.
+        assert!(ada.retire(id.parse().unwrap()).await.unwrap());
+    }
+    assert_eq!(zebras(&bed, "kind = fact", 1_000).await, (90, Some(0)));
 }
 
 #[tokio::test]

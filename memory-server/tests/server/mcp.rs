@@ -115,7 +115,12 @@ async fn what_is_no_request_is_refused() {
         "[".repeat(5_000),
         "]".repeat(5_000)
     );
-    for body in ["", "{", "null", "[]", &format!("[{request},{request}]"), "{\"jsonrpc\":\"1.0\"}", &deep] {
+    let call = |text: &str| {
+        let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add_memory","arguments":{"text":TEXT}}}"#;
+        call.replace("TEXT", text)
+    };
+    let (batch, number, letter) = (format!("[{request},{request}]"), call("NaN"), call(r#""\ud800""#));
+    for body in ["", "{", "null", "[]", &batch, "{\"jsonrpc\":\"1.0\"}", &deep, &number, &letter] {
         let answer = send(body.to_owned()).await;
         assert!((400..500).contains(&answer.status), "{} {}", answer.text(), &body[..30.min(body.len())]);
         is_problem(&answer);

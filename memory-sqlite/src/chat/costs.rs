@@ -8,8 +8,8 @@ use memory_core::store::chat::{Append, ChatStore, Compaction, NewMessage, Page, 
 use memory_core::{CounterId, Message, Role, Scope, StoredMessage, Timestamp};
 use tempfile::TempDir;
 
+use super::steps::watch;
 use crate::client::Sqlite;
-use crate::error::Doing;
 use crate::{SqliteChat, SqliteConfig};
 
 /// A conversation in a file, and a counter of the steps that its writer takes.
@@ -43,17 +43,7 @@ impl Talk {
             left -= part;
         }
         talk.append(left).await;
-        let watch = file.write("watch", move |connection| {
-            Box::pin(async move {
-                let mut handle = connection.lock_handle().await.doing("watch")?;
-                handle.set_progress_handler(1, move || {
-                    steps.fetch_add(1, Ordering::SeqCst);
-                    true
-                });
-                Ok(())
-            })
-        });
-        watch.await.unwrap();
+        file.write("watch", move |connection| Box::pin(watch(connection, 1, steps))).await.unwrap();
         talk
     }
 

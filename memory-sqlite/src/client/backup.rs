@@ -33,7 +33,7 @@ pub(super) async fn copy(file: &Opened, to: &Path) -> Result<()> {
     sqlx::query("VACUUM INTO ?").bind(name).execute(&mut connection).await.doing(DOING)?;
     connection.close().await.doing(DOING)?;
     if file.config.private {
-        // SQLite makes the file where that could not be made before, as behind a link.
+        // Where no private file could be made before, as behind a link, SQLite has made one.
         private::tighten(&to);
     }
     if file.place.access == Access::Still {

@@ -23,6 +23,14 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<SqliteConnection> {
     Ok(connection)
 }
 
+/// Takes the lock of whoever writes, as another process does, until the connection rolls back.
+#[cfg(test)]
+pub(crate) async fn locking(config: &SqliteConfig) -> SqliteConnection {
+    let mut connection = writer(config).await.unwrap();
+    run(&mut connection, "BEGIN IMMEDIATE").await.map_err(Error::from).unwrap();
+    connection
+}
+
 /// Opens a connection that can only read.
 pub(crate) async fn reader(config: &SqliteConfig, access: Access) -> Result<SqliteConnection> {
     let options = options(config, access, false)?.pragma("query_only", "ON");
@@ -129,7 +137,7 @@ pub(crate) async fn connect(options: SqliteConnectOptions) -> Attempt<SqliteConn
 
 /// Returns why a file cannot be opened, with its path and what the system says of it. It is not opened to ask: to close it again
 /// would give back the locks that other connections of this process have.
-pub(crate) fn at(path: &Path, why: &str) -> String {
+fn at(path: &Path, why: &str) -> String {
     let told = std::fs::metadata(path).err().map(|error| format!("{error}: ")).unwrap_or_default();
     format!("{}: {told}{why}", path.display())
 }

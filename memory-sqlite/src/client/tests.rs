@@ -92,8 +92,7 @@ async fn a_lock_of_another_process_is_waited_for_and_then_a_passing_fault() {
     let (_folder, config) = place();
     let patience = std::time::Duration::from_millis(30);
     let file = Sqlite::connect(config.clone().with_patience(patience)).await.unwrap();
-    let mut other = connect::writer(&config).await.unwrap();
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let mut other = connect::locking(&config).await;
     assert!(insert(&file, "a", false).await.unwrap_err().is_retryable());
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
     insert(&file, "a", false).await.unwrap();

@@ -48,7 +48,9 @@ pub(crate) fn value_rows(fields: &Fields) -> Vec<ValueRow> {
     tags.chain(sources).chain(agent).chain(runs).chain(sessions).chain(metadata).collect()
 }
 
-/// The units, each at the place of its number in an index.
+pub(crate) const EACH_UNIT: [Unit; 3] = [Unit::Message, Unit::Record, Unit::Span];
+
+/// The names of the units, each at the place of its number in an index.
 pub(super) const UNITS: [&str; 3] = ["message", "record", "span"];
 
 /// The roles, each at the place of its number in an index.
@@ -61,7 +63,7 @@ pub(crate) fn unit_number(unit: Unit) -> Option<i64> {
 
 /// Returns the unit that an index stores by this number.
 pub(crate) fn unit_of(number: i64) -> Option<Unit> {
-    [Unit::Message, Unit::Record, Unit::Span].into_iter().find(|unit| unit_number(*unit) == Some(number))
+    EACH_UNIT.into_iter().find(|unit| unit_number(*unit) == Some(number))
 }
 
 /// Returns the number by which an index stores a role.

@@ -39,6 +39,7 @@ pub(crate) async fn begin(
     name: &str,
     below: Epoch,
 ) -> Result<(i64, Vec<ItemPlace>)> {
+    Owner::bury_lost(connection, scope, name).await?;
     let mut owner = Owner::intern(connection, scope, name).await?;
     owner.raise(below);
     owner.save(connection).await?;
@@ -70,6 +71,7 @@ pub(crate) async fn clear(file: &Sqlite, scope: &Scope, name: &str) -> Result<()
     let (owner, index) = (scope.clone(), name.to_owned());
     let bury = file.write("clear the owner's index", move |connection| {
         Box::pin(async move {
+            Owner::bury_lost(connection, &owner, &index).await?;
             match Owner::find(connection, &owner, &index).await? {
                 Some(found) => found.bury(connection, &owner, &index).await,
                 None => Ok(()),
@@ -93,10 +95,10 @@ async fn delete_buried(file: &Sqlite, scope: &Scope, name: &str) -> Result<u64> 
     }
 }
 
-/// Deletes some buried rows and, after the last ones, the old number itself. Returns how many were items; none if nothing was
-/// buried.
+/// Deletes some buried rows and, after the last ones, the old number itself. Returns how many were items of the owner; none if
+/// nothing was buried.
 async fn step(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Option<u64>> {
-    let Some(owner) = buried(connection, scope, name).await?.first().copied() else { return Ok(None) };
+    let Some((owner, is_own)) = buried(connection, scope, name).await?.first().copied() else { return Ok(None) };
     let (mut rest, mut items) = (STEP, None);
     for sql in STATEMENTS {
         let deleted = sqlx::query(sql).bind(owner).bind(rest).execute(&mut *connection).await.doing(ERASE)?;
@@ -107,12 +109,12 @@ async fn step(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> R
         let forget = sqlx::query("DELETE FROM index_owner WHERE id = ?").bind(owner).execute(connection).await;
         forget.doing(ERASE)?;
     }
-    Ok(items)
+    Ok(items.map(|items| if is_own { items } else { 0 }))
 }
 
 async fn left(connection: &mut SqliteConnection, scope: &Scope, name: &str, below: Epoch) -> Result<u64> {
     let mut left = 0;
-    for owner in buried(connection, scope, name).await? {
+    for (owner, _) in buried(connection, scope, name).await? {
         left += items::count(connection, owner, below).await?.0;
     }
     if let Some(owner) = Owner::find(connection, scope, name).await? {
@@ -121,8 +123,9 @@ async fn left(connection: &mut SqliteConnection, scope: &Scope, name: &str, belo
     Ok(left)
 }
 
-/// Returns the numbers that the owner had before its burials.
-async fn buried(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Vec<i64>> {
-    let sql = "SELECT id FROM index_owner WHERE scope = ? AND name = ? AND buried = 1 ORDER BY id";
-    sqlx::query_scalar(sql).bind(scope.key()).bind(name).fetch_all(connection).await.doing(ERASE)
+/// Returns the numbers that the owner had before its burials, and those that nobody knows the owner of; for each whether it was the
+/// owner's.
+async fn buried(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Vec<(i64, bool)>> {
+    let sql = "SELECT id, scope = ?1 FROM index_owner WHERE scope IN (?1, '') AND name = ?2 AND buried = 1 ORDER BY id";
+    sqlx::query_as(sql).bind(scope.key()).bind(name).fetch_all(connection).await.doing(ERASE)
 }

@@ -16,7 +16,7 @@ pub(crate) async fn now(file: &Sqlite, doing: &'static str, scope: &Scope, name:
     let question = file.questions().join(key, || {
         let (file, scope, name) = (file.clone(), scope.clone(), Arc::clone(name));
         let ask = async move {
-            // A single statement is a transaction, so this is consistent.
+            // Each statement is a transaction of its own. The second one looks for damage, which no sound state of the file has.
             let work = file
                 .read(doing, move |connection| Box::pin(async move { Owner::find(connection, &scope, &name).await }));
             Ok(work.await?.map(|owner| Stamp::of(&owner)))

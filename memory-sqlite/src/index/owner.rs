@@ -4,7 +4,11 @@ use memory_core::{Epoch, Result, Scope};
 use sqlx::SqliteConnection;
 use uuid::Uuid;
 
+use super::key::corrupt;
 use crate::error::Doing;
+
+const FIND: &str = "find the owner's index";
+const BURY: &str = "bury what has no owner";
 
 /// The row of an owner in one index.
 #[derive(Debug)]
@@ -21,15 +25,41 @@ pub(crate) struct Owner {
 
 impl Owner {
     /// Returns the owner's row in the index called `name`, if there is one.
+    ///
+    /// # Errors
+    /// `Corrupt` if there is none, but entries whose row is gone: they may be the owner's, and would be the next one's.
     pub(crate) async fn find(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Option<Self>> {
+        let found = Self::look(connection, scope, name).await?;
+        let sql =
+            "SELECT EXISTS (SELECT 1 FROM index_item WHERE owner > (SELECT coalesce(max(id), 0) FROM index_owner))";
+        if found.is_none() && sqlx::query_scalar::<_, bool>(sql).fetch_one(connection).await.doing(FIND)? {
+            return Err(corrupt("entries of an index have lost the row of their owner"));
+        }
+        Ok(found)
+    }
+
+    async fn look(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Option<Self>> {
         let sql = "SELECT id, below, next, changed FROM index_owner WHERE scope = ? AND name = ? AND buried = 0";
-        let row = sqlx::query_as(sql)
-            .bind(scope.key())
-            .bind(name)
-            .fetch_optional(connection)
-            .await
-            .doing("find the owner's index")?;
+        let row = sqlx::query_as(sql).bind(scope.key()).bind(name).fetch_optional(connection).await.doing(FIND)?;
         Ok(row.map(|(id, below, next, changed)| Self { id, below, next, changed }))
+    }
+
+    /// Buries entries whose row is gone, if the owner has none in the index called `name`: they may be the owner's. They may also be
+    /// those of others and of other indexes, so truth meets a new incarnation of each, and notes everything for it.
+    pub(crate) async fn bury_lost(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<()> {
+        if Self::look(connection, scope, name).await?.is_some() {
+            return Ok(());
+        }
+        // No scope has an empty key.
+        let sql = "INSERT INTO index_owner (id, scope, name, below, next, changed, buried) \
+             SELECT DISTINCT owner, '', ?, 0, 1, 0, 1 FROM index_item \
+             WHERE owner > (SELECT coalesce(max(id), 0) FROM index_owner)";
+        let bury = sqlx::query(sql).bind(name).execute(&mut *connection).await;
+        if bury.doing(BURY)?.rows_affected() == 0 {
+            return Ok(());
+        }
+        tracing::warn!("entries of an index that have lost the row of their owner are deleted: upkeep puts them again");
+        sqlx::query("DELETE FROM index_place").execute(connection).await.doing(BURY).map(|_| ())
     }
 
     /// Returns the owner's row in the index called `name`, which is made if there is none.

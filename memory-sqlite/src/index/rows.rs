@@ -33,7 +33,7 @@ pub(crate) async fn insert<T: Sync>(
     Ok(())
 }
 
-/// Many rows, each of two words and some bytes, packed into one row by the statement.
+/// Many rows, each of some words and bytes, packed into one row by the statement.
 ///
 /// SQLite runs in a thread of its own, and handing over row by row takes longer than reading them. One text holds the words of
 /// each row and the length of its bytes, separated by spaces; all bytes are concatenated. Both are null without rows.
@@ -46,14 +46,18 @@ impl FromRow<'_, SqliteRow> for Packed {
 }
 
 impl Packed {
-    pub(crate) fn rows(&self) -> Result<Vec<(&str, &str, &[u8])>> {
+    /// Returns the rows, each with so many words.
+    pub(crate) fn rows<const WORDS: usize>(&self) -> Result<Vec<([&str; WORDS], &[u8])>> {
         let (Self(Some(words), Some(bytes)), mut rows) = (self, Vec::new()) else { return Ok(Vec::new()) };
-        let (mut words, mut rest) = (words.split(' '), bytes.as_slice());
-        while let Some(first) = words.next() {
-            let (second, length) = (words.next(), words.next().and_then(|length| length.parse().ok()));
-            let split = second.zip(length).and_then(|(second, length)| Some((second, rest.split_at_checked(length)?)));
-            let (second, (taken, left)) = split.ok_or_else(|| corrupt("packed rows are of another length"))?;
-            rows.push((first, second, taken));
+        let (mut words, mut rest) = (words.split(' ').peekable(), bytes.as_slice());
+        while words.peek().is_some() {
+            let mut row = [""; WORDS];
+            row.iter_mut().zip(words.by_ref()).for_each(|(place, word)| *place = word);
+            // Behind the words of a row stands a length, so a row that lacks a word lacks that.
+            let length = words.next().and_then(|length| length.parse().ok());
+            let split = length.and_then(|length| rest.split_at_checked(length));
+            let (taken, left) = split.ok_or_else(|| corrupt("packed rows are of another length"))?;
+            rows.push((row, taken));
             rest = left;
         }
         Ok(rows)
@@ -100,7 +104,7 @@ mod tests {
         let pack = "SELECT group_concat('w' || number || ' ' || number || ' ' || length(bytes), ' '), \
              CAST(group_concat(CAST(bytes AS TEXT), '') AS BLOB) FROM row";
         let nothing: Packed = sqlx::query_as(pack).fetch_one(&mut connection).await.unwrap();
-        assert_eq!(nothing.rows().unwrap(), []);
+        assert_eq!(nothing.rows::<2>().unwrap(), []);
         let all: Vec<u8> = (0..=255).rev().cycle().take(2_000).collect();
         let rows = [&b""[..], &[0], &all, b"\xff\x00 \xc3", b"", "\u{fdd0}".as_bytes()];
         for (number, bytes) in (0_i64..).zip(rows) {
@@ -109,16 +113,21 @@ mod tests {
         }
         let packed: Packed = sqlx::query_as(pack).fetch_one(&mut connection).await.unwrap();
         let expected: Vec<_> = (0..).zip(rows).map(|(number, bytes)| (format!("w{number}"), number, bytes)).collect();
-        let found = packed.rows().unwrap();
+        let found = packed.rows::<2>().unwrap();
         let found: Vec<(String, i32, &[u8])> =
-            found.iter().map(|(word, number, bytes)| (word.to_string(), number.parse().unwrap(), *bytes)).collect();
+            found.iter().map(|([word, number], bytes)| (word.to_string(), number.parse().unwrap(), *bytes)).collect();
         assert_eq!(found, expected);
     }
 
     #[test]
     fn what_was_packed_and_cut_is_damage() {
         for (words, bytes) in [("a 1 3", &b"ab"[..]), ("a 1", b"ab"), ("a 1 x", b"ab"), ("a 1 1 b", b"ab")] {
-            assert!(Packed(Some(words.to_owned()), Some(bytes.to_vec())).rows().is_err(), "{words}");
+            assert!(Packed(Some(words.to_owned()), Some(bytes.to_vec())).rows::<2>().is_err(), "{words}");
+        }
+        let packed = |words: &str| Packed(Some(words.to_owned()), Some(b"ab".to_vec()));
+        assert_eq!(packed("1 2 3 4 2").rows::<4>().unwrap(), [(["1", "2", "3", "4"], &b"ab"[..])]);
+        for words in ["1 2 3 4", "1 2 3 4 3", "1 2 3 4 1 5"] {
+            assert!(packed(words).rows::<4>().is_err(), "{words}");
         }
     }
 }

@@ -88,8 +88,8 @@ impl Shelf {
     ///
     /// Most filters let most items pass. So the best candidates are tested first, then the next ones, as long as a good part of
     /// them matches.
-    pub(crate) fn choose(&self, filter: &Filter, limit: usize, candidates: Vec<Candidate>) -> Choice {
-        let mut heap = BinaryHeap::from(candidates);
+    pub(crate) fn choose(&self, filter: &Filter, limit: usize, candidates: &[Candidate]) -> Choice {
+        let mut heap = BinaryHeap::from(candidates.to_vec());
         let is_all = *filter == Filter::All;
         let mut next = if is_all { limit } else { limit.saturating_add(limit / 8).saturating_add(8) };
         let (mut chosen, mut tried) = (Vec::new(), 0);
@@ -138,12 +138,12 @@ impl Shelf {
     pub(crate) async fn read(&self, connection: &mut SqliteConnection, owner: i64, ids: &[i64]) -> Result<()> {
         let read = sqlx::query_as(ITEMS).bind(json_numbers(ids.iter().copied())).bind(owner);
         let packed: Packed = read.fetch_one(connection).await.doing("read the items")?;
-        let rows = packed.rows()?;
+        let rows = packed.rows::<2>()?;
         if rows.len() < ids.len() {
             return Err(corrupt("a search finds an item that is not there"));
         }
         let mut shelved = self.items.write().unwrap_or_else(PoisonError::into_inner);
-        for (id, key, fields) in rows {
+        for ([id, key], fields) in rows {
             // Its texts have allocations of their own, so they take more than their bytes.
             shelved.bytes += size_of::<Item>() + 2 * (key.len() + fields.len());
             let key = unhex(key).ok_or_else(|| corrupt("an item has a key that is none"))?;
@@ -169,7 +169,7 @@ pub(crate) async fn best(
 ) -> Result<Vec<Chosen>> {
     let (mut filter, mut candidates) = (filter, candidates);
     loop {
-        match shelf.choose(filter, limit, candidates.clone()) {
+        match shelf.choose(filter, limit, &candidates) {
             Choice::Chosen(chosen) => return Ok(chosen),
             Choice::Lacks(ids) => shelf.read(connection, owner, &ids).await?,
             Choice::Selective => {

@@ -5,7 +5,7 @@ use memory_core::scope::{Epoch, Scope};
 use memory_core::store::Erased;
 use sqlx::SqliteConnection;
 
-use super::{Truth, bury, find};
+use super::{Truth, bury, find, leave_midst};
 use crate::client::Sqlite;
 use crate::error::Doing;
 use crate::number::{loaded, stored};
@@ -72,13 +72,15 @@ pub(crate) async fn erase(file: &Sqlite, truth: Truth, scope: &Scope, below: Epo
     Ok(Erased { removed, remaining: left, level: file.purge_if_small().await? })
 }
 
-/// Makes sure that the owner's epoch is at least `below`.
+/// Makes sure that the owner's epoch is at least `below`, and that nothing of an earlier one is named.
 async fn raise(connection: &mut SqliteConnection, truth: Truth, scope: &Scope, below: Epoch) -> Result<()> {
-    let epoch = find(connection, truth, scope, ERASE).await?.map_or(0, |owner| owner.epoch);
-    if epoch < stored(below.0)? {
-        bury(connection, truth, scope, below, ERASE).await?;
+    let below_number = stored(below.0)?;
+    match find(connection, truth, scope, ERASE).await? {
+        // Buried by an earlier version, it may be named yet.
+        Some(owner) if owner.epoch >= below_number => leave_midst(connection, truth, scope, owner, ERASE).await,
+        None if below_number == 0 => Ok(()),
+        _ => bury(connection, truth, scope, below, ERASE).await.map(|_| ()),
     }
-    Ok(())
 }
 
 struct Step {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use memory_core::record::Record;
 use memory_core::store::chat::{Append, ChatStore, Compaction, NewMessage, Page, View};
 use memory_core::store::records::{Expect, Put, RecordBatch, RecordStore};
-use memory_core::store::upkeep::{IndexName, Target, Upkeep};
+use memory_core::store::upkeep::{Incarnation, IndexName, Outcome, Target, Upkeep};
 use memory_core::store::{ErasureLevel, Store};
 use memory_core::{Epoch, Message, Role, Scope, Seq, SeqRange, SessionId, Timestamp};
 use sqlx::{ConnectOptions, Connection};
@@ -189,6 +189,43 @@ async fn an_owner_erased_while_an_index_is_enlisted_leaves_no_name_and_holds_up_
     let noted = bed.chat.pending(&index, Timestamp(0), 10).await.unwrap();
     let noted: Vec<_> = noted.into_iter().map(|note| (note.scope, note.target)).collect();
     assert_eq!(noted, [(scope(0), Target::Owner), (scope(1), Target::Messages(session("s")))]);
+}
+
+#[tokio::test]
+async fn an_owner_whom_an_earlier_version_erased_is_named_until_the_erasure_is_repeated() {
+    let bed = Bed::new(5).await;
+    let (index, session) = (IndexName::new("text/test-1").unwrap(), |name: &str| SessionId::new(name).unwrap());
+    let append = async |name: &str| {
+        let message = NewMessage::sized(Message::new(Role::User, "hello", Timestamp(1)), 1);
+        bed.chat.append(&scope(0), &session(name), &Append::new(vec![message])).await.unwrap();
+    };
+    append("old").await;
+    assert!(!bed.chat.enlist(&index, None, 1).await.unwrap());
+    bed.erase(0).await;
+    let name = bed.file.write("name", |connection| {
+        Box::pin(async move {
+            let sql = "UPDATE enlisted SET noted_key = ?";
+            sqlx::query(sql).bind(marker(0)).execute(connection).await.unwrap();
+            Ok(())
+        })
+    });
+    name.await.unwrap();
+    for name in ["new", "newer"] {
+        append(name).await;
+    }
+    assert!(bed.count(0) > 0);
+    assert_eq!(bed.chat.erase(&scope(0), Epoch(1)).await.unwrap().level, ErasureLevel::Purged);
+    assert_eq!(bed.count(0), 0);
+    // A walk in the midst of what is there now goes on from there.
+    assert!(!bed.chat.enlist(&index, Some(Incarnation::draw()), 1).await.unwrap());
+    bed.chat.erase(&scope(0), Epoch(1)).await.unwrap();
+    let notes = bed.chat.pending(&index, Timestamp(0), 10).await.unwrap();
+    let done: Vec<_> = notes.iter().map(|note| (note.clone(), Outcome::Done { through: note.upto })).collect();
+    bed.chat.settle(&index, &done).await.unwrap();
+    assert!(bed.chat.enlist(&index, None, usize::MAX).await.unwrap());
+    let noted = bed.chat.pending(&index, Timestamp(0), 10).await.unwrap();
+    let noted: Vec<_> = noted.into_iter().map(|note| note.target).collect();
+    assert_eq!(noted, [Target::Messages(session("newer"))]);
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ pub(super) async fn read(
     let read = sqlx::query_as(READ).bind(json_numbers(places.iter().copied())).bind(owner);
     let packed: Packed = read.fetch_one(connection).await.doing(DOING_READ)?;
     let mut buckets: BTreeMap<i64, (u32, Vec<u8>)> = BTreeMap::new();
-    for (place, part, bytes) in packed.rows()? {
+    for ([place, part], bytes) in packed.rows::<2>()? {
         let place = place.parse().map_err(|_| corrupt("a bucket without a number"))?;
         // Parts come in the order of their key.
         let (parts, bucket) = buckets.entry(place).or_default();

@@ -71,7 +71,8 @@ async fn lookup(file: &Sqlite, key: Key, held: Arc<Held>, query: TextQuery) -> R
 fn find(held: &Held, wanted: Stamp, query: &TextQuery) -> Result<Option<TextHits>> {
     let TextQuery { terms, unit: _, filter, limit } = query;
     let Some((totals, evidence)) = held.evidence(wanted, &Query::new(terms))? else { return Ok(None) };
-    Ok(match choose(held, filter, *limit, &evidence, totals) {
+    let choice = Candidates::likely(&evidence, totals, *limit).choose(held, filter, *limit);
+    Ok(match choice {
         Choice::Chosen(chosen) => Some(hits(totals, &evidence, chosen)),
         Choice::Lacks(_) | Choice::Selective => None,
     })
@@ -93,31 +94,18 @@ async fn read(
     complete(connection, &owner, held, &sought).await?;
     let evidence = held.evidence(Stamp::of(&owner), &sought)?;
     let (totals, evidence) = evidence.ok_or_else(|| corrupt("a posting list is missing"))?;
+    let mut candidates = Candidates::likely(&evidence, totals, *limit);
     loop {
-        let chosen = match choose(held, filter, *limit, &evidence, totals) {
+        let chosen = match candidates.choose(held, filter, *limit) {
             Choice::Chosen(chosen) => chosen,
             Choice::Lacks(items) => {
                 held.shelf.read(connection, owner.id, &items).await?;
                 continue;
             }
-            Choice::Selective => {
-                let (all, _) = candidates(&evidence, totals, usize::MAX);
-                best(connection, owner.id, &held.shelf, filter, *limit, all).await?
-            }
+            Choice::Selective => best(connection, owner.id, &held.shelf, filter, *limit, candidates.scored).await?,
         };
         return Ok(Some(hits(totals, &evidence, chosen)));
     }
-}
-
-/// Chooses among the likely candidates, and among all if these are too few: most filters let most items pass.
-fn choose(held: &Held, filter: &Filter, limit: usize, evidence: &Evidence, totals: Totals) -> Choice {
-    let (likely, is_all) = candidates(evidence, totals, limit.saturating_mul(2).saturating_add(64));
-    match held.shelf.choose(filter, limit, likely) {
-        Choice::Chosen(chosen) if !is_all && chosen.len() < limit => {}
-        Choice::Selective if !is_all => {}
-        choice => return choice,
-    }
-    held.shelf.choose(filter, limit, candidates(evidence, totals, usize::MAX).0)
 }
 
 /// Brings the cache to the present state of the file.
@@ -167,9 +155,34 @@ async fn complete(connection: &mut SqliteConnection, owner: &Owner, held: &Held,
     held.add(lacking, query, rows)
 }
 
-/// Returns the `most` best candidates, and whether these are all.
-fn candidates(evidence: &Evidence, totals: Totals, most: usize) -> (Vec<Candidate>, bool) {
-    evidence.best(&Bm25::default(), totals.count(), totals.mean_length(), most)
+/// The candidates of a search: the likely ones, or all. However often items are read for the choice, they are scored twice at the
+/// most: the likely ones, and all once these are too few.
+struct Candidates<'e> {
+    evidence: &'e Evidence,
+    totals: Totals,
+    scored: Vec<Candidate>,
+    is_all: bool,
+}
+
+impl<'e> Candidates<'e> {
+    /// Returns those that are likely to suffice: most filters let most items pass.
+    fn likely(evidence: &'e Evidence, totals: Totals, limit: usize) -> Self {
+        let most = limit.saturating_mul(2).saturating_add(64);
+        let (scored, is_all) = evidence.best(&Bm25::default(), totals.count(), totals.mean_length(), most);
+        Self { evidence, totals, scored, is_all }
+    }
+
+    /// Chooses among them, and from then on among all if the likely ones are too few.
+    fn choose(&mut self, held: &Held, filter: &Filter, limit: usize) -> Choice {
+        match held.shelf.choose(filter, limit, &self.scored) {
+            Choice::Chosen(chosen) if !self.is_all && chosen.len() < limit => {}
+            Choice::Selective if !self.is_all => {}
+            choice => return choice,
+        }
+        let (documents, mean_length) = (self.totals.count(), self.totals.mean_length());
+        (self.scored, self.is_all) = (self.evidence.candidates(&Bm25::default(), documents, mean_length), true);
+        held.shelf.choose(filter, limit, &self.scored)
+    }
 }
 
 fn hits(totals: Totals, evidence: &Evidence, chosen: Vec<Chosen>) -> TextHits {

@@ -7,6 +7,7 @@ use memory_core::{Result, Unit};
 use sqlx::SqliteConnection;
 
 use crate::error::Doing;
+use crate::filter::EACH_UNIT;
 use crate::index::corrupt;
 use crate::index::rows::insert;
 
@@ -38,6 +39,5 @@ pub(super) async fn save(connection: &mut SqliteConnection, owner: i64, statisti
 }
 
 fn unit_of(name: &str) -> Result<Unit> {
-    let units = [Unit::Message, Unit::Record, Unit::Span];
-    units.into_iter().find(|unit| unit.name() == name).ok_or_else(|| corrupt("a unit has no known name"))
+    EACH_UNIT.into_iter().find(|unit| unit.name() == name).ok_or_else(|| corrupt("a unit has no known name"))
 }

@@ -8,11 +8,12 @@ use sqlx::SqliteConnection;
 
 use super::segment::Segment;
 use crate::error::Doing;
-use crate::index::rows::{insert, json_numbers};
+use crate::index::rows::{Packed, insert, json_numbers};
 use crate::index::{Owner, corrupt};
 
-/// Reads the documents of a tail.
-pub(super) const LOAD: &str = "SELECT item, stamp, length, at, terms FROM text_tail WHERE owner = ? AND unit = ?";
+/// Reads the documents of a tail, packed into one row.
+pub(super) const LOAD: &str = "SELECT group_concat(item || ' ' || stamp || ' ' || length || ' ' || at || ' ' || \
+     length(terms), ' '), CAST(group_concat(CAST(terms AS TEXT), '') AS BLOB) FROM text_tail WHERE owner = ? AND unit = ?";
 
 /// With each further so many documents a tail may be longer by its usual length: folds become rarer as they take longer.
 const GROWTH: i64 = 5_000;
@@ -75,14 +76,15 @@ async fn fold(
 
 /// Returns the documents of the tail.
 pub(super) async fn load(connection: &mut SqliteConnection, owner: i64, unit: Unit) -> Result<Vec<TailDocument>> {
-    let rows: Vec<(i64, i64, u32, i64, Vec<u8>)> = sqlx::query_as(LOAD)
-        .bind(owner)
-        .bind(unit.name())
-        .fetch_all(connection)
-        .await
-        .doing("read the newest documents")?;
-    let document = |(item, stamp, length, at, terms)| TailDocument { item, stamp, length, at: Timestamp(at), terms };
-    Ok(rows.into_iter().map(document).collect())
+    let read = sqlx::query_as(LOAD).bind(owner).bind(unit.name());
+    let packed: Packed = read.fetch_one(connection).await.doing("read the newest documents")?;
+    let documents: Option<Vec<TailDocument>> = packed.rows::<4>()?.into_iter().map(document).collect();
+    documents.ok_or_else(|| corrupt("the newest documents have numbers that are none"))
+}
+
+fn document(([item, stamp, length, at], terms): ([&str; 4], &[u8])) -> Option<TailDocument> {
+    let (item, stamp, at) = (item.parse().ok()?, stamp.parse().ok()?, Timestamp(at.parse().ok()?));
+    Some(TailDocument { item, stamp, length: length.parse().ok()?, at, terms: terms.to_owned() })
 }
 
 /// Removes items, also from the totals.

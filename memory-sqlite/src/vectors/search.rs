@@ -54,7 +54,7 @@ async fn look(held: &Arc<Held>, wanted: Stamp, query: &VectorQuery) -> Result<Lo
     let mut most = first_look(query);
     loop {
         let Some(near) = held.nearest(wanted, query, most).await? else { return Ok(Look::Nothing) };
-        match held.shelf.choose(&query.filter, query.limit, near.candidates.clone()) {
+        match held.shelf.choose(&query.filter, query.limit, &near.candidates) {
             Choice::Chosen(chosen) if near.is_all || chosen.len() >= query.limit => {
                 return Ok(Look::Hits(hits(near, chosen)));
             }
@@ -152,7 +152,7 @@ async fn choose(
 ) -> Result<Vec<VectorHit>> {
     let VectorQuery { space: _, vector: _, filter, limit, floor: _, with_vectors: _ } = query;
     loop {
-        match shelf.choose(filter, *limit, near.candidates.clone()) {
+        match shelf.choose(filter, *limit, &near.candidates) {
             Choice::Lacks(items) => shelf.read(connection, owner, &items).await?,
             Choice::Chosen(chosen) if near.is_all || chosen.len() >= *limit => return Ok(hits(near, chosen)),
             Choice::Selective if near.is_all => {

@@ -171,7 +171,8 @@ impl Talk {
     }
 }
 
-fn covered_rightly(row: &StoredMessage, all: &[StoredMessage]) -> bool {
+/// Returns whether the mark of a row, if it has one, names a summary among `all` that covers it.
+pub(crate) fn covered_rightly(row: &StoredMessage, all: &[StoredMessage]) -> bool {
     let Some(summary) = row.archived_by else { return true };
     let first = row.covers.map_or(row.seq, |covers| covers.first);
     let covers = |range: SeqRange| range.contains(first) && range.contains(row.seq);

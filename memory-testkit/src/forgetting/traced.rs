@@ -1,14 +1,17 @@
 //! Summaries that go with what they cover, while records are derived from them: wherever that is cut off, the same call finds
 //! these records.
 
-use memory_core::engine::{Forget, Scoped};
-use memory_core::{Error, Filter, ItemId, MessageId};
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::engine::{Forget, Memory, Remember, Retained, Retention, Scoped};
+use memory_core::{Error, Filter, ItemId, Scope};
 use tokio::task::JoinHandle;
 
 use super::late::{Said, fact};
 use super::plot::fold;
 use super::world::{World, talk};
-use crate::doubles::Ending;
+use crate::doubles::{Counting, Ending, Tapped};
 use crate::isolation::Stores;
 use crate::{Bed, Failure, Scene, equal};
 
@@ -19,6 +22,9 @@ scenarios!(TABLE: Stores = [
     what_was_told_of_a_summary_that_came_meanwhile_falls_with_its_session,
     an_unrelated_forget_ends_what_another_left,
     a_failed_unfold_deletes_nothing_and_leaves_no_trace,
+    a_trace_that_is_too_old_stays_until_what_it_leads_to_is_gone,
+    what_retention_spares_of_a_forget_that_was_cut_off_falls_when_that_is_repeated,
+    what_retention_spares_of_its_own_forget_falls_when_the_messages_are_forgotten,
 ]);
 
 /// How many calls a forget makes from its redaction on, at the most.
@@ -26,19 +32,19 @@ const CALLS: u64 = 16;
 /// How a call ends early: its future is dropped, or its answer is lost.
 pub(super) const ENDINGS: [Ending; 2] = [Ending::IsDroppedAfter, Ending::LosesItsAnswer];
 
-/// Begins to forget `what`, derives a record from `source` right before the redaction, and cuts the forget off at the `nth` call
+/// Begins to forget `what`, tells a record derived from it right before the redaction, and cuts the forget off at the `nth` call
 /// from there on, the redaction itself being the first.
 async fn cut_off(
     world: &World,
     (sound, unlucky): (&Scoped, &Scoped),
-    (what, source): (&Forget, MessageId),
+    (what, told): (&Forget, Remember),
     (nth, ending): (u64, Ending),
 ) -> Scene {
     world.cut.arm_at("redact", Ending::IsDroppedBefore);
     let (forgetting, asked) = (unlucky.clone(), what.clone());
     let forgetting = tokio::spawn(async move { forgetting.forget(&asked).await });
     world.cut.reached().await;
-    sound.remember(fact("ada has a pin", ItemId::Message(source))).await?;
+    sound.remember(told).await?;
     world.cut.arm(nth, ending);
     world.cut.resume();
     give_up(world, forgetting).await;
@@ -74,7 +80,8 @@ async fn cut_everywhere(bed: &Bed<Stores>, what: impl Fn(&Said) -> Result<Forget
             let (ada, unlucky) = (world.sound.of(&scope), world.bare.of(&scope));
             let said = Said::by(&world, &ada).await?;
             let what = what(&said)?;
-            cut_off(&world, (&ada, &unlucky), (&what, said.summary), (nth, ending)).await?;
+            let told = fact("ada has a pin", ItemId::Message(said.summary));
+            cut_off(&world, (&ada, &unlucky), (&what, told), (nth, ending)).await?;
             ends(&ada, &what).await?;
         }
     }
@@ -166,7 +173,66 @@ async fn an_unrelated_forget_ends_what_another_left(bed: Bed<Stores>) -> Scene {
     let (ada, unlucky) = (world.sound.of(&scope), world.bare.of(&scope));
     let said = Said::by(&world, &ada).await?;
     let what = Forget::Messages(vec![said.message]);
-    cut_off(&world, (&ada, &unlucky), (&what, said.summary), (1, Ending::IsDroppedAfter)).await?;
+    let told = fact("ada has a pin", ItemId::Message(said.summary));
+    cut_off(&world, (&ada, &unlucky), (&what, told), (1, Ending::IsDroppedAfter)).await?;
     check!(!ada.records(&Filter::All, None, 10).await?.is_empty(), "nothing was left");
     ends(&ada, &Forget::Messages(vec![said.other])).await
+}
+
+/// Cuts off the forgetting of an owner's first message, of which a pinned record was derived at last. Then tends a memory that keeps
+/// only so much of what the owner has.
+async fn cut_off_and_tended(bed: &Bed<Stores>, retention: Retention) -> Result<(Scoped, Said), Failure> {
+    let world = World::open(bed).await?;
+    let scope = bed.scope("ada")?;
+    let (ada, unlucky) = (world.sound.of(&scope), world.bare.of(&scope));
+    let said = Said::by(&world, &ada).await?;
+    let what = Forget::Messages(vec![said.message]);
+    let told = fact("ada has a pin", ItemId::Message(said.summary)).pinned();
+    cut_off(&world, (&ada, &unlucky), (&what, told), (1, Ending::IsDroppedAfter)).await?;
+    tend(&world, bed, scope, retention).await?;
+    // The trace, and the record.
+    equal(ada.records(&Filter::All, None, 10).await?.len(), 2)?;
+    Ok((ada, said))
+}
+
+/// Tends a memory over the same stores in which so much is kept of an owner. A call pauses there when the cut of `world` says so.
+async fn tend(world: &World, bed: &Bed<Stores>, scope: Scope, retention: Retention) -> Scene {
+    bed.clock.advance(Duration::from_secs(31 * 24 * 3_600));
+    let (chat, calls) = (world.chat.clone(), Arc::<Counting>::default());
+    let chat = chat.layered(|store| Arc::new(Tapped::new(store, calls).cut_by(Arc::clone(&world.cut))));
+    let builder = Memory::builder(chat, world.records.clone()).clock(bed.clock.clone());
+    let memory = builder.retention(Retained::Owner(scope), retention).build().await?;
+    equal(memory.upkeep_once().await?.failures, [""; 0])
+}
+
+async fn a_trace_that_is_too_old_stays_until_what_it_leads_to_is_gone(bed: Bed<Stores>) -> Scene {
+    let month = Retention::default().with_record_age(Duration::from_secs(30 * 24 * 3_600));
+    let (ada, said) = cut_off_and_tended(&bed, month).await?;
+    ends(&ada, &Forget::Messages(vec![said.other])).await
+}
+
+async fn what_retention_spares_of_a_forget_that_was_cut_off_falls_when_that_is_repeated(bed: Bed<Stores>) -> Scene {
+    let (ada, said) = cut_off_and_tended(&bed, Retention::default().with_messages(1)).await?;
+    ends(&ada, &Forget::Messages(vec![said.message])).await
+}
+
+async fn what_retention_spares_of_its_own_forget_falls_when_the_messages_are_forgotten(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let scope = bed.scope("ada")?;
+    let ada = world.sound.of(&scope);
+    let said = Said::by(&world, &ada).await?;
+    world.cut.arm_at("redact", Ending::IsDroppedBefore);
+    let meanwhile = async {
+        world.cut.reached().await;
+        let told = ada.remember(fact("ada has a pin", ItemId::Message(said.summary)).pinned()).await;
+        world.cut.resume();
+        told
+    };
+    let tended = tend(&world, &bed, scope, Retention::default().with_messages(1));
+    let (tended, told) = tokio::join!(tended, meanwhile);
+    told?;
+    tended?;
+    // The trace, and the record.
+    equal(ada.records(&Filter::All, None, 10).await?.len(), 2)?;
+    ends(&ada, &Forget::Messages(vec![said.message])).await
 }

@@ -2,7 +2,8 @@
 //! they covered finds these records.
 
 use memory_core::engine::{Forget, Session};
-use memory_core::{ItemId, Message, MessageId, Role, Seq, SeqRange};
+use memory_core::store::chat::{Page, View};
+use memory_core::{Error, ItemId, Message, MessageId, Role, Seq, SeqRange, StoredMessage};
 
 use super::late::{Said, fact};
 use super::plot::{fold_span, said};
@@ -10,12 +11,13 @@ use super::traced::{ENDINGS, ends, give_up};
 use super::world::{World, talk};
 use crate::doubles::Ending;
 use crate::isolation::Stores;
-use crate::{Bed, Failure, Scene};
+use crate::{Bed, Failure, Scene, equal};
 
 scenarios!(TABLE: Stores = [
     what_was_derived_from_a_summary_falls_although_the_unfold_was_cut_off,
     what_was_told_of_a_summary_at_last_falls_although_the_unfold_was_cut_off,
     what_was_derived_from_a_summary_falls_although_an_edit_was_cut_off,
+    an_old_handle_unfolds_nothing_of_a_conversation_that_was_restored,
 ]);
 
 /// Calls of an unfold at the most.
@@ -97,4 +99,18 @@ async fn what_was_derived_from_a_summary_falls_although_an_edit_was_cut_off(bed:
         ends(&ada, &Forget::Messages(vec![turn.folded])).await?;
     }
     Ok(())
+}
+
+async fn an_old_handle_unfolds_nothing_of_a_conversation_that_was_restored(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.sound.of(&bed.scope("ada")?);
+    let (told, old) = (Said::by(&world, &ada).await?, ada.session(&talk()?));
+    old.append(vec![said(Role::User, "four")]).await?;
+    let rows = old.read(&Page::after(Seq(0), 10, View::All)).await?.messages;
+    ada.forget(&Forget::Session(talk()?)).await?;
+    ada.session(&talk()?).restore(&rows).await?;
+    fails!(old.unfold(told.summary).await, Error::Fenced);
+    let left = ada.session(&talk()?).read(&Page::after(Seq(0), 10, View::All)).await?.messages;
+    let marks = |rows: &[StoredMessage]| rows.iter().map(|row| (row.id, row.archived_by)).collect::<Vec<_>>();
+    equal(marks(&left), marks(&rows))
 }

@@ -15,6 +15,8 @@ scenarios!(TABLE: Stores = [
     s0_17_what_could_not_be_embedded_is_found_by_its_words_and_embedded_later,
     s0_17_an_index_that_does_not_answer_is_told_and_the_other_answers,
     s0_17_what_an_index_did_not_take_is_found_all_the_same_and_indexed_later,
+    s0_17_an_index_that_took_nothing_for_hours_is_asked_again_within_seconds,
+    s0_17_a_pass_tries_one_owner_of_an_index_that_is_away_and_the_next_pass_another,
     s0_17_without_an_answer_of_any_index_the_newest_messages_are_in_the_context,
 ]);
 
@@ -97,6 +99,54 @@ async fn s0_17_what_an_index_did_not_take_is_found_all_the_same_and_indexed_late
     for process in [here, elsewhere] {
         let found = process.search(&Search::new("Aurora")).await?;
         equal((ways(&found), stages(&found)), (Some((true, true)), vec![]))?;
+    }
+    Ok(())
+}
+
+async fn s0_17_an_index_that_took_nothing_for_hours_is_asked_again_within_seconds(bed: Bed<Stores>) -> Scene {
+    let away = Arc::new(Faulty::at(1, When::Before).of("put").lasting());
+    let world = World::with(&bed, |ground, builder| builder.text(Arc::new(Tapped::new(ground.text.clone(), away))));
+    let world = world.await?;
+    world.talk("ada")?.append(vec![world.user(AURORA)]).await?;
+    for _ in 0..12 {
+        check!(world.memory.upkeep_once().await?.retried > 0, "the index is asked again");
+        world.ground.clock.advance(Duration::from_secs(1_800));
+    }
+    check!(world.memory.upkeep_once().await?.retried > 0, "the index is asked again");
+    world.ground.clock.advance(Duration::from_secs(9));
+    let back = world.ground.open(|_, builder| builder).await?;
+    equal(back.upkeep_once().await?.retried, 0)?;
+    let found = world.ground.reader("ada").await?.search(&Search::new("Aurora")).await?;
+    equal((ways(&found), stages(&found)), (Some((true, true)), vec![]))
+}
+
+async fn s0_17_a_pass_tries_one_owner_of_an_index_that_is_away_and_the_next_pass_another(bed: Bed<Stores>) -> Scene {
+    for puts_fail_on in [true, false] {
+        let bed = bed.another(|_| {}).await?;
+        let put = Faulty::at(1, When::Before).of("put");
+        let put = Arc::new(if puts_fail_on { put.lasting() } else { put });
+        let ping = Arc::new(Faulty::at(1, When::Before).of("ping").lasting());
+        let world = World::with(&bed, |ground, builder| {
+            builder.text(Arc::new(Tapped::new(Arc::new(Tapped::new(ground.text.clone(), put)), ping)))
+        });
+        let world = world.await?;
+        for (owner, words) in [("ada", AURORA), ("bo", "Boreas is a tulip.")] {
+            world.talk(owner)?.append(vec![world.user(words)]).await?;
+        }
+        let mut retried = Vec::new();
+        for _ in 0..3 {
+            let report = world.memory.upkeep_once().await?;
+            equal(report.dead, 0)?;
+            retried.push(report.retried);
+        }
+        equal(retried, if puts_fail_on { [1, 1, 0] } else { [1, 0, 0] })?;
+        world.ground.clock.advance(Duration::from_secs(9));
+        let back = world.ground.open(|_, builder| builder).await?;
+        equal(back.upkeep_once().await?.retried, 0)?;
+        for (owner, words) in [("ada", "Aurora"), ("bo", "Boreas")] {
+            let found = world.ground.reader(owner).await?.search(&Search::new(words)).await?;
+            equal((ways(&found), stages(&found)), (Some((true, true)), vec![]))?;
+        }
     }
     Ok(())
 }

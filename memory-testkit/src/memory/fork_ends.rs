@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use memory_core::engine::{ContextRequest, Forget, ForkPoint, HistoryEdge, Remember, Stage};
+use memory_core::store::chat::{Page, View};
+use memory_core::window::BufferConfig;
 use memory_core::{Error, Filter, ItemId, Message, MessageId, Seq};
 
 use super::fork::{fork, history, say, shown};
@@ -19,6 +21,7 @@ scenarios!(TABLE: Stores = [
     a_fork_that_ends_with_its_process_at_any_call_is_completed_by_the_same_call,
     what_cannot_be_forked_or_edited_is_refused,
     what_was_told_from_an_inherited_message_falls_with_it,
+    an_old_handle_makes_no_branch_of_a_conversation_begun_anew,
 ]);
 
 async fn what_is_forgotten_is_gone_from_every_branch(bed: Bed<Stores>) -> Scene {
@@ -119,7 +122,8 @@ async fn a_fork_that_ends_with_its_process_at_any_call_is_completed_by_the_same_
             let branch = fork(&talk, ids[0], "b").await?;
             say(&world, &branch, ["b1"]).await?;
             equal(shown(&branch).await?, ["a1", "b1"])?;
-            if answer.is_some() {
+            if let Some(answer) = answer {
+                answer?;
                 check!(nth > 3, "a fork makes {nth} calls");
                 break;
             }
@@ -156,7 +160,33 @@ async fn what_cannot_be_forked_or_edited_is_refused(bed: Bed<Stores>) -> Scene {
     equal(talk.scoped().session(&other).state().await?.head, Seq(0))?;
     let edit = b.replace(ids[0], vec![world.user("b1")]).await;
     check!(matches!(edit, Err(Error::Invalid { .. })), "an inherited message is edited: {edit:?}");
+    for new in [Vec::new(), vec![world.user("a2 anew")]] {
+        fails!(talk.replace(ids[1], new).await, Error::Invalid { .. });
+    }
+    what_is_folded_is_not_edited(&bed).await?;
     equal((shown(&b).await?, shown(&talk).await?), (vec!["a1".to_owned()], vec!["a1".to_owned(), "a3".to_owned()]))
+}
+
+/// Neither a message that a summary covers nor the summary itself can be replaced, and trying it changes nothing.
+async fn what_is_folded_is_not_edited(bed: &Bed<Stores>) -> Scene {
+    let window = BufferConfig::default().with_capacity_messages(50);
+    let world = World::with(bed, |_, builder| builder.buffer(window)).await?;
+    let talk = world.talk("eve")?;
+    let said = [world.chatter(25), vec![world.user("My rose is called Aurora.")]].concat();
+    let first = said.first().map(|message| message.id).ok_or("nothing was said")?;
+    talk.append(said).await?;
+    equal(world.memory.upkeep_once().await?.summarised, 1)?;
+    let all = Page::after(Seq(0), 1_000, View::All);
+    let rows = talk.read(&all).await?.messages;
+    let summary = rows.iter().find(|row| row.covers.is_some()).map(|row| row.id).ok_or("nothing was folded")?;
+    let covered = rows.iter().find(|row| row.id == first).and_then(|row| row.archived_by);
+    equal(covered, Some(summary))?;
+    for from in [first, summary] {
+        for new in [Vec::new(), vec![world.user("something else")]] {
+            fails!(talk.replace(from, new).await, Error::Invalid { .. });
+        }
+    }
+    equal(talk.read(&all).await?.messages, rows)
 }
 
 async fn what_was_told_from_an_inherited_message_falls_with_it(bed: Bed<Stores>) -> Scene {
@@ -168,4 +198,17 @@ async fn what_was_told_from_an_inherited_message_falls_with_it(bed: Bed<Stores>)
     branch.scoped().remember(fact.with_source(ItemId::Message(ids[0]))).await?;
     talk.scoped().forget(&Forget::Messages(ids.into())).await?;
     equal(branch.scoped().records(&Filter::All, None, 10).await?.len(), 0)
+}
+
+async fn an_old_handle_makes_no_branch_of_a_conversation_begun_anew(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let old = world.talk("ada")?;
+    say(&world, &old, ["a1"]).await?;
+    old.scoped().forget(&Forget::Session(old.id().clone())).await?;
+    let anew = world.talk("ada")?;
+    let ids = say(&world, &anew, ["b1"]).await?;
+    for at in [ForkPoint::Number(Seq(1)), ForkPoint::Message(ids[0])] {
+        fails!(old.fork(at, &session("b")?).await, Error::Fenced);
+    }
+    equal(shown(&fork(&anew, Seq(1), "b").await?).await?, ["b1"])
 }

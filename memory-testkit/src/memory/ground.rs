@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use memory_core::engine::{Memory, MemoryBuilder, Scoped};
 use memory_core::model::Embedder as _;
-use memory_core::reference::{MemChat, MemJournal, MemRecords, MemText, MemVectors};
+use memory_core::reference::{MemBlackboard, MemChat, MemJournal, MemRecords, MemText, MemVectors};
 use memory_core::vector::EmbeddingSpace;
 use memory_core::window::{BufferConfig, Folding};
 use memory_core::{Analysis, Scope, Truth};
 
 use crate::doubles::{Counting, Cut, FakeEmbedder, ManualClock, Tapped};
 use crate::isolation::Stores;
-use crate::{Bed, Caches, Chat, Failure, Records, Texts, Vectors};
+use crate::{Bed, Boards, Caches, Chat, Failure, Records, Texts, Vectors};
 
 /// The dimension of the embedder.
 const DIMENSION: usize = 32;
@@ -30,6 +30,7 @@ pub(super) struct Ground {
     chat: Chat,
     records: Records,
     cache: Option<Caches>,
+    board: Option<Boards>,
     is_behind: bool,
     tenant: String,
 }
@@ -41,7 +42,11 @@ pub(super) fn space() -> EmbeddingSpace {
 
 impl Ground {
     pub(super) fn of(bed: &Bed<Stores>) -> Self {
-        let Stores { chat, records, text, vectors, cache, is_behind, .. } = bed.store.clone();
+        let Stores { chat, records, text, vectors, cache, blackboard, is_behind, .. } = bed.store.clone();
+        let in_process = || {
+            let board = MemBlackboard::new(bed.clock.clone(), MemBlackboard::DEFAULT_CAPACITY).ok()?;
+            Some(Arc::new(board) as Boards)
+        };
         Self {
             clock: bed.clock.clone(),
             embedder: Arc::new(FakeEmbedder::new(DIMENSION)),
@@ -50,6 +55,7 @@ impl Ground {
             chat: chat.unwrap_or_else(|| Truth::chat(Arc::<MemChat>::default())),
             records: records.unwrap_or_else(|| Truth::records(Arc::<MemRecords>::default())),
             cache,
+            board: blackboard.or_else(in_process),
             is_behind,
             tenant: bed.tenant.clone(),
         }
@@ -96,6 +102,7 @@ impl Ground {
             .patience(PATIENCE)
             .clock(self.clock.clone());
         let builder = self.cache.iter().cloned().fold(builder, MemoryBuilder::cache);
+        let builder = self.board.iter().cloned().fold(builder, MemoryBuilder::blackboard);
         // A journal belongs to one process.
         let builder = if self.is_behind { builder.journal(Arc::new(MemJournal::new(QUEUED))) } else { builder };
         Ok(adjust(self, builder).build().await?)

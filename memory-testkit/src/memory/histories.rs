@@ -188,9 +188,13 @@ impl Play<'_> {
             answer?;
             return Ok(());
         }
-        if from.home != home || from.replaced_at.is_some() || matches!(answer, Err(Error::Invalid { .. })) {
+        let is_own = from.home == home && from.replaced_at.is_none();
+        if !is_own || matches!(answer, Err(Error::Invalid { .. })) {
             // It is inherited, replaced before, or folded.
             check!(matches!(answer, Err(Error::Invalid { .. })), "{from:?} was replaced in {home}: {answer:?}");
+            let row = self.owner.messages(&[from.id]).await?.pop();
+            let is_archived = row.as_ref().is_some_and(|row| row.archived_by.is_some());
+            check!(!is_own || is_archived, "{from:?} was refused and is no part of a fold: {answer:?}, {row:?}");
             return Ok(());
         }
         answer?;

@@ -55,13 +55,19 @@ async fn s1_16_the_preset_takes_ten_messages_five_of_each_tier_and_the_synopsis(
     is_explained(&context)
 }
 
-/// Passes if each item stands in the receipt once: as included, or as left out for one reason.
+/// Passes if each item stands in the receipt once: as included, or as left out for one reason; and all others that were found are
+/// counted.
 fn is_explained(context: &Context) -> Scene {
     let mut seen = HashSet::new();
     let included = context.receipt.included.iter().map(|included| &included.item);
     let left_out = context.receipt.search.left_out.iter().map(|left| &left.item);
     let twice: Vec<&ItemId> = included.chain(left_out).filter(|item| !seen.insert(*item)).collect();
     check!(twice.is_empty(), "told twice: {twice:?}");
+    let search = &context.receipt.search;
+    let told = context.receipt.included.iter().filter(|included| included.signals.is_some()).count();
+    let found = told + search.left_out.len() + search.not_listed;
+    let (by_words, by_meaning) = (search.text_candidates, search.vector_candidates);
+    check!((by_words.max(by_meaning)..=by_words + by_meaning).contains(&found), "{found} are told: {search:?}");
     let parts: u64 = context.parts.iter().map(|part| part.tokens).sum();
     equal(parts, context.receipt.tokens.total)
 }

@@ -3,7 +3,7 @@
 use memory_core::engine::{Remember, Search, Stage};
 use memory_core::model::{Embedder as _, Purpose};
 use memory_core::vector::EmbeddingSpace;
-use memory_core::{Field, Filter, Role, Trust, Unit};
+use memory_core::{Error, Field, Filter, Role, Trust, Unit};
 
 use super::world::{World, found, session, texts};
 use crate::isolation::Stores;
@@ -16,6 +16,8 @@ scenarios!(TABLE: Stores = [
     s0_14_a_given_vector_is_used_in_place_of_words_and_embeds_nothing,
     s0_14_a_vector_of_another_space_is_refused_and_words_still_find,
     s0_16_a_user_in_the_metadata_is_a_plain_filter_and_isolates_nothing,
+    s3_13_the_preset_of_kari_asks_for_five_that_match,
+    s4_11_several_questions_are_answered_in_their_order,
 ]);
 
 async fn s0_12_a_session_is_searched_alone(bed: Bed<Stores>) -> Scene {
@@ -123,5 +125,36 @@ async fn s0_16_a_user_in_the_metadata_is_a_plain_filter_and_isolates_nothing(bed
         equal(found(&bob, &of_eve).await?, [""; 0])?;
         world.tend().await?;
     }
+    Ok(())
+}
+
+async fn s3_13_the_preset_of_kari_asks_for_five_that_match(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    for number in 0..8 {
+        ada.remember(Remember::fact(format!("Rose {number} stands in bed {number}"))).await?;
+    }
+    ada.remember(Remember::preference("Ada likes a rose more than a tulip")).await?;
+    world.tend().await?;
+    equal(ada.recall(&Search::kari("the roses")).await?.hits.len(), 5)?;
+    let liked = Search::kari("the roses").matching(Filter::eq(Field::Kind, "preference"));
+    equal(texts(&ada.recall(&liked).await?), ["Ada likes a rose more than a tulip"])
+}
+
+async fn s4_11_several_questions_are_answered_in_their_order(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    for number in 0..12 {
+        ada.remember(Remember::fact(format!("Plant number {number} stands in the bed of {number} stones"))).await?;
+    }
+    world.tend().await?;
+    let searches: Vec<Search> = (0..12).map(|number| Search::new(format!("plant number {number}")).limit(1)).collect();
+    let answers = ada.recall_many(&searches).await?;
+    equal(answers.len(), searches.len())?;
+    for (search, answer) in searches.iter().zip(&answers) {
+        equal(&answer.hits, &ada.search(search).await?.hits)?;
+    }
+    let bad = [Search::new("plants"), Search::new("plants").limit(0)];
+    fails!(ada.recall_many(&bad).await, Error::Invalid { .. });
     Ok(())
 }

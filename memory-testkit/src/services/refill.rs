@@ -18,6 +18,8 @@ const USUAL: usize = 1_000;
 const SESSION: usize = 100;
 /// Items whose versions are asked for together.
 const BATCH: usize = 500;
+/// The most passes, if the server is late.
+const PASSES: usize = 3;
 
 /// Checks that an index that lost everything is filled again by upkeep alone, and that its status tells of notes until it is.
 ///
@@ -74,18 +76,26 @@ impl IndexedMemory {
         Ok(all)
     }
 
-    /// Lets upkeep run until nothing is noted, and checks that the status told of notes before.
+    /// Lets upkeep run until nothing is noted, and checks that the status told of notes before. What a busy server does not do
+    /// in time is asked for again.
     async fn fills(&self, messages: usize) -> Scene {
-        let mut seen = 0;
-        let mut upkeep = std::pin::pin!(self.memory.upkeep_once());
-        let report = loop {
-            tokio::select! {
-                report = &mut upkeep => break report?,
-                () = tokio::time::sleep(Duration::from_millis(10)) => seen = seen.max(self.pending().await?),
+        let (mut seen, mut indexed) = (0, 0);
+        for pass in 1..=PASSES {
+            let mut upkeep = std::pin::pin!(self.memory.upkeep_once());
+            let report = loop {
+                tokio::select! {
+                    report = &mut upkeep => break report?,
+                    () = tokio::time::sleep(Duration::from_millis(10)) => seen = seen.max(self.pending().await?),
+                }
+            };
+            indexed += report.indexed;
+            if report.failures.is_empty() {
+                break;
             }
-        };
-        check!(report.failures.is_empty(), "{:?}", report.failures);
-        check!(report.indexed >= messages, "{} of {messages} entries were put", report.indexed);
+            check!(pass < PASSES && report.dead + report.rejected == 0, "{report:?}");
+            self.clock.advance(Duration::from_secs(60));
+        }
+        check!(indexed >= messages, "{indexed} of {messages} entries were put");
         check!(seen > 0, "the status told of no notes meanwhile");
         equal(self.pending().await?, 0)
     }

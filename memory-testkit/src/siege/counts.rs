@@ -29,6 +29,11 @@ impl SiegeCounts {
         }
     }
 
+    /// Returns whether nothing must be there at the end, or nothing must not: then half of the checks checked nothing.
+    pub(super) fn shows_too_little(&self) -> bool {
+        [&self.kept, &self.gone].iter().any(|count| count.load(Ordering::Relaxed) == 0)
+    }
+
     pub(super) fn fault(&self) {
         self.faults.fetch_add(1, Ordering::Relaxed);
     }

@@ -16,6 +16,7 @@ use memory_core::{Filter, ItemId, Result, Scope, Seq, SeqRange, StoredMessage, U
 use super::ledger::{Verdict, WrittenItem};
 use super::look::{ALL, OwnerTruth};
 use super::site::Site;
+use crate::chat::talk::covered_rightly;
 
 /// Terms that are asked for together.
 const TERMS: usize = 256;
@@ -37,6 +38,7 @@ impl Site {
                 }
             }
             check_words(owner, &held, &items, &mut wrong);
+            check_folds(owner, &held, &mut wrong);
             self.check_text(scope, &held, &items, &mut wrong).await?;
             self.check_vectors(scope, &held, &mut wrong).await?;
             for memory in memories {
@@ -179,6 +181,21 @@ fn check_words(owner: usize, held: &OwnerTruth, items: &[WrittenItem], wrong: &m
                 wrong.push(format!("{} of another owner stands in {}", item.word, holder.key()));
             } else if !held.holds(&item.id) {
                 wrong.push(format!("{} is gone and stands in {}", item.word, holder.key()));
+            }
+        }
+    }
+}
+
+/// Every message is in the window or under a summary that is there, and never both.
+fn check_folds(owner: usize, held: &OwnerTruth, wrong: &mut Vec<String>) {
+    for (_, rows) in &held.sessions {
+        for row in rows {
+            if !covered_rightly(row, rows) {
+                wrong.push(format!("no summary of {owner} covers what its mark says is folded: {row:?}"));
+            }
+            let covers = |other: &StoredMessage| other.covers.is_some_and(|covers| covers.contains(row.seq));
+            if row.covers.is_none() && row.is_active() && rows.iter().any(covers) {
+                wrong.push(format!("a message of {owner} is in the window and under a summary: {row:?}"));
             }
         }
     }

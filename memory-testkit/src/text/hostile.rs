@@ -15,7 +15,6 @@ scenarios!(TABLE: Texts = [
     bad_counts_are_refused_or_answered,
     spans_of_sessions_with_any_name_are_found_again,
     a_limit_beyond_all_items_finds_them_all,
-    a_scan_of_any_limit_lists_all_items_once,
 ]);
 
 async fn bad_fields_are_refused_or_come_back_as_they_were(bed: Bed<Texts>) -> Scene {
@@ -106,23 +105,4 @@ async fn a_limit_beyond_all_items_finds_them_all(bed: Bed<Texts>) -> Scene {
         }
     }
     equal(items(&bed.store.search(&ada, &query(&["river"])?).await?).len(), 2)
-}
-
-async fn a_scan_of_any_limit_lists_all_items_once(bed: Bed<Texts>) -> Scene {
-    let ada = bed.scope("ada")?;
-    let entries = (0..1_100).map(|number| entry(message(number), &["river"]));
-    let entries: Vec<_> = entries.collect::<Result<_, _>>()?;
-    for part in entries.chunks(550) {
-        put(&bed.store, &ada, part).await?;
-    }
-    for limit in [usize::MAX, usize::MAX - 1, 1 << 40, 1 << 31, 100_000, 1_100] {
-        let listed = bed.store.scan(&ada, None, limit).await?;
-        let mut found: Vec<_> = listed.iter().map(|(item, _)| item.clone()).collect();
-        found.sort();
-        check!(found.into_iter().eq((0..1_100).map(message)), "{limit} lists {} items", listed.len());
-        let behind = listed.get(49).map(|(item, _)| item);
-        let rest = listed.get(50..).unwrap_or_default();
-        equal(bed.store.scan(&ada, behind, limit).await?, rest)?;
-    }
-    Ok(())
 }

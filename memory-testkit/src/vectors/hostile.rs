@@ -17,7 +17,6 @@ scenarios!(TABLE: Vectors = [
     bad_filters_are_refused_or_answered_rightly,
     spans_of_sessions_with_any_name_are_found_again,
     a_limit_beyond_all_items_finds_them_all,
-    a_scan_of_any_limit_lists_all_items_once,
     a_floor_of_nothing_hides_nothing,
 ]);
 
@@ -88,24 +87,6 @@ async fn a_limit_beyond_all_items_finds_them_all(bed: Bed<Vectors>) -> Scene {
         }
     }
     equal(find(&bed.store, &ada, toward(0, 0.0)).await?.len(), 2)
-}
-
-async fn a_scan_of_any_limit_lists_all_items_once(bed: Bed<Vectors>) -> Scene {
-    let ada = bed.scope("ada")?;
-    let entries: Vec<_> = (0..1_100).map(|number| entry(message(number), vec![toward(0, 0.5)])).collect();
-    for part in entries.chunks(550) {
-        put(&bed.store, &ada, part).await?;
-    }
-    for limit in [usize::MAX, usize::MAX - 1, 1 << 40, 1 << 31, 100_000, 1_100] {
-        let listed = bed.store.scan(&ada, None, limit).await?;
-        let mut found: Vec<_> = listed.iter().map(|(item, _)| item.clone()).collect();
-        found.sort();
-        check!(found.into_iter().eq((0..1_100).map(message)), "{limit} lists {} items", listed.len());
-        let behind = listed.get(49).map(|(item, _)| item);
-        let rest = listed.get(50..).unwrap_or_default();
-        equal(bed.store.scan(&ada, behind, limit).await?, rest)?;
-    }
-    Ok(())
 }
 
 async fn a_floor_of_nothing_hides_nothing(bed: Bed<Vectors>) -> Scene {

@@ -29,7 +29,7 @@ pub(crate) struct Ground {
 impl Ground {
     pub(crate) fn new() -> Self {
         let clock: Arc<ManualClock> = Arc::default();
-        let board = Arc::new(MemBlackboard::new(clock.clone(), 3));
+        let board = Arc::new(MemBlackboard::new(clock.clone(), 3).unwrap());
         Self { clock, chat: Arc::default(), records: Arc::default(), board }
     }
 
@@ -256,7 +256,7 @@ async fn s4_7_a_board_that_fails_is_swept_by_the_next_pass_and_holds_up_no_other
 #[tokio::test]
 async fn s4_8_refreshing_by_use_can_be_off() {
     for (keep, evicted) in [(Keep::Used, "b"), (Keep::Put, "a")] {
-        let board = Arc::new(MemBlackboard::new(Arc::new(SystemClock), 2).with_keep(keep));
+        let board = Arc::new(MemBlackboard::new(Arc::new(SystemClock), 2).unwrap().with_keep(keep));
         let bench = Bench::with(Taps::default(), |builder| builder.blackboard(board)).await;
         let team = bench.owner("team").blackboard();
         team.put(&BoardEntry::new("a", "survey")).await.unwrap();
@@ -308,7 +308,7 @@ async fn s4_9_a_team_of_agents_shares_a_board_and_keeps_its_own_conversations() 
 async fn s4_13_the_figures_of_a_board_tell_entries_uses_and_how_long_a_search_takes() {
     let board: Arc<dyn Blackboard> = Arc::new(
         Tapped::new(
-            Arc::new(MemBlackboard::new(Arc::new(SystemClock), 3)) as Arc<dyn Blackboard>,
+            Arc::new(MemBlackboard::new(Arc::new(SystemClock), 3).unwrap()) as Arc<dyn Blackboard>,
             Arc::new(Counting::default()),
         )
         .slow(Duration::from_millis(5)),

@@ -81,6 +81,39 @@ async fn s1_2_a_question_asked_again_is_embedded_once_for_each_owner() {
 }
 
 #[tokio::test]
+async fn a_question_to_several_owners_is_embedded_once_and_kept_as_the_askers() {
+    let (bench, told) = bench(1_000).await;
+    let alone = Search::new("who is it");
+    let others = ["bob", "eve"].map(|other| bench.owner(other).scope().clone());
+    let shared = alone.clone().sharing(others);
+    for (owner, search, promised) in [
+        ("ada", &shared, &["who is it"][..]),
+        ("ada", &shared, &[]),
+        ("ada", &alone, &[]),
+        ("bob", &alone, &["who is it"]),
+    ] {
+        bench.owner(owner).search(search).await.unwrap();
+        assert_eq!(told.take(), promised, "{owner}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_named_speaker_would_say_is_embedded_once_for_all_owners() {
+    let (bench, told) = bench(0).await;
+    for owner in ["ada", "bob"] {
+        let said = bench.user("The pottery class was great: glaze, kiln, apron, wheel.").with_speaker("Caroline");
+        bench.session(owner).append(vec![said]).await.unwrap();
+    }
+    bench.tend().await;
+    told.take();
+    let question = "What did Caroline say of the pottery class?";
+    let search = Search::new(question).sharing([bench.owner("bob").scope().clone()]);
+    let found = bench.owner("ada").search(&search).await.unwrap();
+    assert_eq!(told.take(), [question, "What did I say of the pottery class?"]);
+    assert_eq!((found.hits.len(), found.receipt.speaker.as_deref()), (2, Some("Caroline")));
+}
+
+#[tokio::test]
 async fn s1_2_what_one_owner_said_is_embedded_anew_for_another() {
     let (bench, told) = bench(1_000).await;
     for owner in ["ada", "bob"] {

@@ -8,7 +8,7 @@ use memory_core::engine::{Forget, Memory, Remember, Search};
 use memory_core::methods::*;
 use memory_core::reference::{MemChat, MemRecords, MemText};
 use memory_core::{Error, Fields, Message, Role, Seq, Truth, Unit};
-use memory_testkit::doubles::ManualClock;
+use memory_testkit::doubles::{Faulty, ManualClock, Tapped, When};
 
 use crate::bench::session;
 
@@ -301,4 +301,19 @@ async fn what_a_rebuild_that_failed_has_emptied_is_filled_again() {
     place.held().unwrap().clear(&ada()).await.unwrap();
     memory.upkeep_once().await.unwrap();
     assert_eq!(found(&memory).await, 1);
+}
+
+#[tokio::test]
+async fn a_rebuild_that_fails_twice_tells_what_failed_first() {
+    let (world, place) = (World::new(), Place::new());
+    world.told(&place).await;
+    let faulty = Arc::new(Faulty::at(2, When::Before).of("doubt").lasting());
+    let tapped = |upkeep| Arc::new(Tapped::<dyn Upkeep>::new(upkeep, faulty.clone())) as Arc<dyn Upkeep>;
+    let (chat, records) = (Truth::chat(world.chat.clone()), Truth::records(world.records.clone()));
+    let builder = Memory::builder(chat.layered_upkeep(tapped), records).text(place.clone());
+    let memory = builder.clock(world.clock.clone()).build().await.unwrap();
+    let [index] = &memory.indexes().await.unwrap()[..] else { panic!("there is one index") };
+    place.is_away.store(true, Ordering::SeqCst);
+    let failed = memory.rebuild(index).await;
+    assert!(faulty.has_failed() && matches!(failed, Err(Error::Corrupt { .. })), "{failed:?}");
 }

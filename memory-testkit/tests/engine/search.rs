@@ -17,22 +17,31 @@ use memory_testkit::doubles::{Counting, Faulty, Tap, Tapped, When};
 
 use crate::bench::{Bench, Taps, session};
 
+/// Opens a bench over an index of words that a test writes to.
+async fn over_text() -> (Arc<MemText>, Bench) {
+    let text = Arc::new(MemText::new(Analysis::english().name()));
+    let store: Arc<dyn TextStore> = text.clone();
+    (text, Bench::with(Taps::default(), move |builder| builder.text(store)).await)
+}
+
+/// Returns an entry of an item that truth does not hold.
+fn entry(bench: &Bench, item: &ItemId) -> TextEntry {
+    TextEntry {
+        item: item.clone(),
+        version: Version { epoch: Epoch(0), revision: 0 },
+        own: Analysis::english().document("Aurora in bloom"),
+        near: vec![],
+        fields: Fields::of_span(&session("talk"), Seq(1), bench.memory.now()),
+    }
+}
+
 #[tokio::test]
 async fn an_id_whose_content_is_gone_is_counted_and_cleaned() {
-    let analysis = Analysis::english();
-    let text = Arc::new(MemText::new(analysis.name()));
-    let store: Arc<dyn TextStore> = text.clone();
-    let bench = Bench::with(Taps::default(), move |builder| builder.text(store)).await;
+    let (text, bench) = over_text().await;
     bench.session("ada").append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
     bench.tend().await;
     let orphan = ItemId::Message(MessageId::fresh());
-    let entry = TextEntry {
-        item: orphan.clone(),
-        version: Version { epoch: Epoch(0), revision: 0 },
-        own: analysis.document("Aurora in bloom"),
-        near: vec![],
-        fields: Fields::of_span(&session("talk"), Seq(1), bench.memory.now()),
-    };
+    let entry = entry(&bench, &orphan);
     let ada = bench.owner("ada");
     text.put(ada.scope(), &[entry], Visibility::OnReturn).await.unwrap();
     // The orphan, which has no vector, is the first by words.
@@ -45,6 +54,48 @@ async fn an_id_whose_content_is_gone_is_counted_and_cleaned() {
     assert_eq!(bench.memory.upkeep_once().await.unwrap().cleaned, 1);
     let found = ada.search(&by_words).await.unwrap();
     assert_eq!(found.receipt.dropped_at_hydration, 0);
+}
+
+#[tokio::test]
+async fn an_id_whose_content_is_gone_with_who_shares_is_counted_and_cleaned_there() {
+    let (text, bench) = over_text().await;
+    let (ada, team) = (bench.owner("ada"), bench.owner("team"));
+    bench.session("team").append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+    // Ada has a message of the same id.
+    let hers = bench.user("Aurora blooms at dawn.");
+    let id = ItemId::Message(hers.id);
+    bench.session("ada").append(vec![hers]).await.unwrap();
+    bench.tend().await;
+    let entry = entry(&bench, &id);
+    text.put(team.scope(), &[entry], Visibility::OnReturn).await.unwrap();
+    let search = Search::new("Aurora bloom").sharing([team.scope().clone()]);
+    let found = ada.search(&search).await.unwrap();
+    let (receipt, sharing) = (&found.receipt, &found.receipt.sharing[0]);
+    assert_eq!((found.hits.len(), receipt.dropped_at_hydration, sharing.dropped_at_hydration), (2, 1, 1));
+    let gone = receipt.left_out.iter().find(|left| left.reason == Reason::Gone).unwrap();
+    assert_eq!((&gone.item, gone.shared_by.as_ref()), (&id, Some(team.scope())));
+    // Upkeep is told whose index it is, and Ada's own entry stays.
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().cleaned, 1);
+    let found = ada.search(&search).await.unwrap();
+    assert_eq!((found.hits.len(), found.receipt.dropped_at_hydration), (2, 0));
+    assert!(found.hits.iter().any(|hit| hit.item == id && hit.shared_by.is_none() && hit.signals.text.is_some()));
+}
+
+#[tokio::test]
+async fn o13_every_candidate_is_a_hit_or_listed_or_counted() {
+    let bench = Bench::new().await;
+    let say = |n| Message::new(Role::User, format!("rose {n}"), bench.memory.now());
+    bench.session("ada").append((0..30).map(say).collect()).await.unwrap();
+    bench.tend().await;
+    // With and without an index that finds the same items.
+    for meaning in [0.0, 1.0] {
+        let ranking = Ranking::ZScore(Weights { text: 1.0, vector: meaning });
+        let found = bench.owner("ada").search(&Search::new("rose").limit(4).ranking(ranking)).await.unwrap();
+        let (hits, receipt) = (found.hits.len(), found.receipt);
+        assert_eq!((hits, receipt.left_out.len(), receipt.text_candidates), (4, 4, 30));
+        // What is found by words is found by meaning too, if that is asked.
+        assert_eq!(8 + receipt.not_listed, receipt.text_candidates.max(receipt.vector_candidates));
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Synopses and summarisers that fail, sources that go meanwhile, and what a synopsis saves.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,7 +9,7 @@ use memory_core::model::{Summarizer, Summary, SummaryRequest};
 use memory_core::{Error, RecordId};
 use memory_testkit::doubles::StillSummarizer;
 use memory_testkit::fixture::Fixture;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::bench::{Bench, Taps, session};
 
@@ -88,6 +88,69 @@ async fn s1_14_c17_no_call_waits_for_a_summariser() {
     }
     assert_eq!(start.elapsed(), Duration::ZERO);
     drop(upkeep);
+}
+
+#[tokio::test(start_paused = true)]
+async fn s1_14_what_was_told_since_keeps_a_half_stale_until_it_is_built_anew() {
+    // The pass that hangs is cut off.
+    for other in [StillSummarizer::Failing, StillSummarizer::Hanging] {
+        let turning = Arc::new(Turning(OnceLock::new()));
+        let (bench, ada) = with(turning.clone()).await;
+        ada.synopsis().await.unwrap();
+        bench.tend().await;
+        assert!(!ada.synopsis().await.unwrap().identity.unwrap().is_stale);
+        ada.remember(Remember::fact("Ada moved to Cork last winter.")).await.unwrap();
+        bench.clock.advance(Duration::from_secs(60));
+        let name = format!("{other:?}");
+        turning.0.set(other).unwrap();
+        let _ = timeout(Duration::from_secs(1), bench.memory.upkeep_once()).await;
+        sleep(Duration::from_millis(1)).await;
+        assert!(ada.synopsis().await.unwrap().identity.unwrap().is_stale, "{name}");
+    }
+}
+
+/// Looks at what it is to tell anew, and tells something else meanwhile, the first time.
+#[derive(Debug, Default)]
+struct Looking {
+    owner: OnceLock<Scoped>,
+    tells: Option<&'static str>,
+    /// Whether the half was stale each time.
+    seen: Mutex<Vec<bool>>,
+}
+
+#[async_trait]
+impl Summarizer for Looking {
+    async fn summarize(&self, _: &SummaryRequest) -> memory_core::Result<Summary> {
+        if let Some(owner) = self.owner.get() {
+            let is_stale = owner.synopsis().await?.identity.is_some_and(|half| half.is_stale);
+            let is_first = self.seen.lock().unwrap().is_empty();
+            self.seen.lock().unwrap().push(is_stale);
+            if let Some(tells) = self.tells.filter(|_| is_first) {
+                owner.remember(Remember::fact(tells)).await?;
+            }
+        }
+        Ok(Summary { text: "Ada keeps bees.".to_owned(), by: "looking".to_owned() })
+    }
+}
+
+#[tokio::test]
+async fn s1_14_a_half_is_stale_while_it_is_built_anew_and_afterwards_if_something_was_told_meanwhile() {
+    for tells in [None, Some("Ada sold her house.")] {
+        let looking = Arc::new(Looking { tells, ..Looking::default() });
+        let (bench, ada) = with(looking.clone()).await;
+        ada.synopsis().await.unwrap();
+        bench.tend().await;
+        ada.remember(Remember::fact("Ada moved to Cork last winter.")).await.unwrap();
+        looking.owner.set(ada.clone()).unwrap();
+        for is_stale in [tells.is_some(), false] {
+            bench.clock.advance(Duration::from_secs(60));
+            bench.tend().await;
+            assert_eq!(ada.synopsis().await.unwrap().identity.unwrap().is_stale, is_stale, "{tells:?}");
+        }
+        // Whoever looked at it meanwhile did not ask for another one.
+        let times = 1 + usize::from(tells.is_some());
+        assert_eq!(*looking.seen.lock().unwrap(), vec![true; times], "{tells:?}");
+    }
 }
 
 /// Forgets the source of what it tells, while it tells it.
@@ -181,4 +244,50 @@ async fn s1_14_a_clock_that_was_ahead_holds_up_no_synopsis() {
     bench.clock.advance(DAY);
     ada.synopsis().await.unwrap();
     assert_eq!(bench.memory.upkeep_once().await.unwrap().synopses, 1);
+}
+
+/// Takes its time, and notes of what it was asked.
+#[derive(Debug, Default)]
+struct Slow(Mutex<Vec<String>>);
+
+impl Slow {
+    /// Returns of what it was asked since the last time.
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+#[async_trait]
+impl Summarizer for Slow {
+    async fn summarize(&self, request: &SummaryRequest) -> memory_core::Result<Summary> {
+        self.0.lock().unwrap().push(request.records[0].record.text.clone());
+        sleep(Duration::from_secs(45)).await;
+        Ok(Summary { text: "Somebody.".to_owned(), by: "slow".to_owned() })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn s1_14_a_slow_summariser_is_asked_for_five_minutes_and_gets_to_everybody() {
+    let slow = Arc::new(Slow::default());
+    let bench = Bench::with(Taps::default(), |builder| builder.summarizer(slow.clone())).await;
+    let told = |name: &str| [format!("{name} keeps bees"), format!("{name} looks for a house")];
+    for name in ["a", "b", "c", "d", "e"] {
+        let [who, what] = told(name);
+        let owner = bench.owner(name);
+        owner.remember(Remember::fact(who)).await.unwrap();
+        owner.remember(Remember::new("goal", what)).await.unwrap();
+        owner.synopsis().await.unwrap();
+    }
+    bench.tend().await;
+    // It began the last one before five minutes were over.
+    let all: Vec<String> = ["a", "b", "c", "d", "e"].into_iter().flat_map(told).collect();
+    assert_eq!(slow.take(), all[..7]);
+    bench.clock.advance(Duration::from_secs(60));
+    bench.owner("a").remember(Remember::fact("a moved to Cork last winter")).await.unwrap();
+    // Who is new does not come before those that have waited.
+    bench.owner("0").remember(Remember::fact("0 keeps bees")).await.unwrap();
+    bench.owner("0").synopsis().await.unwrap();
+    bench.tend().await;
+    let asked = slow.take();
+    assert_eq!((&asked[..3], asked.len()), (&all[7..], 5), "{asked:?}");
 }

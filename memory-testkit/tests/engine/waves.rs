@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use memory_core::analysis::Analysis;
-use memory_core::engine::{ContextRequest, Memory, Reason, Remember, Session, WorkingNote};
+use memory_core::engine::{ContextRequest, Memory, Reason, Remember, Search, Session, WorkingNote};
 use memory_core::layer::GuardPolicy;
 use memory_core::model::Embedder;
 use memory_core::reference::{MemCache, MemChat, MemRecords, MemText, MemVectors};
@@ -96,6 +96,48 @@ async fn s1_16_a_context_over_all_tiers_waits_twice_too_and_explains_every_item(
         // Of the nine notes five are shown and four are told as left out.
         let left = receipt.search.left_out.iter().filter(|left| left.reason == Reason::BelowLimit).count();
         assert!(left >= 4, "{:?}", receipt.search.left_out);
+        // What was found is in, left out, or counted; both indexes may have found it.
+        let included = receipt.included.iter().filter(|included| included.signals.is_some()).count();
+        let found = included + receipt.search.left_out.len() + receipt.search.not_listed;
+        let (by_words, by_meaning) = (receipt.search.text_candidates, receipt.search.vector_candidates);
+        assert!((by_words.max(by_meaning)..=by_words + by_meaning).contains(&found), "{found}: {:?}", receipt.search);
+        assert!(receipt.search.not_listed > 100, "{:?}", receipt.search);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_other_owners_share_is_no_further_wait() {
+    let (memory, talk) = open(false).await;
+    let teams: Vec<Scope> = (0..8).map(|number| Scope::new("acme", &format!("team {number}")).unwrap()).collect();
+    for team in &teams {
+        memory.of(team).remember(Remember::fact("Each parcel is in the depot")).await.unwrap();
+    }
+    memory.upkeep_once().await.unwrap();
+    let request = ContextRequest::new("Where is my parcel?", 1_000).sharing(teams);
+    let start = Instant::now();
+    let context = talk.assemble(&request).await.unwrap();
+    let waits = start.elapsed().as_secs_f64() / CALL.as_secs_f64();
+    assert!((2.0..2.5).contains(&waits), "{waits} waits");
+    let search = &context.receipt.search;
+    assert_eq!(search.degraded, []);
+    assert!(search.sharing.len() == 8 && search.sharing.iter().all(|asked| asked.text_candidates == 1), "{search:?}");
+    assert!(context.receipt.included.iter().any(|included| included.shared_by.is_some()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn several_questions_are_asked_fewer_at_once_the_more_owners_each_asks() {
+    let (memory, talk) = open(false).await;
+    let team = Scope::new("acme", "team").unwrap();
+    memory.of(&team).remember(Remember::fact("Each parcel is in the depot")).await.unwrap();
+    memory.upkeep_once().await.unwrap();
+    // Eight questions about one owner are asked together; about two owners, four and then four.
+    for (others, promised) in [(Vec::new(), 2.0..2.5), (vec![team], 4.0..4.5)] {
+        let searches = vec![Search::new("Where is my parcel?").sharing(others); 8];
+        let start = Instant::now();
+        let answers = talk.scoped().recall_many(&searches).await.unwrap();
+        let waits = start.elapsed().as_secs_f64() / CALL.as_secs_f64();
+        assert!(promised.contains(&waits), "{waits} waits");
+        assert!(answers.iter().all(|answer| !answer.hits.is_empty() && answer.receipt.degraded.is_empty()));
     }
 }
 

@@ -147,3 +147,44 @@ async fn o8_what_was_queued_while_nothing_was_known_is_set_aside_if_the_session_
     talk.flush().await.unwrap();
     assert_eq!(bed.stored().await, numbered(0..3));
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_from_before_an_erasure_sets_nothing_aside_that_was_said_since() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    *bed.faults.refuses.lock().unwrap() = Some("poison");
+    *bed.faults.way_back.lock().unwrap() = Duration::from_secs(5);
+    say(&session(&memory), ["poison".to_owned(), "message 0".to_owned()]).await;
+    // The first one was refused as often as it may be, and the answer to the second one is on its way.
+    sleep(Duration::from_secs(8)).await;
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(0..1), (2, 0)));
+    memory.of(&ada()).forget(&Forget::Everything).await.unwrap();
+    say(&session(&memory), numbered(1..3)).await;
+    sleep(Duration::from_secs(4)).await;
+    assert_eq!(bed.held().await, (2, 0));
+    assert_eq!(memory.flush(Duration::from_secs(60)).await, 0);
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(1..3), (0, 0)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_from_before_an_erasure_sets_nothing_aside_that_was_refused_since() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    *bed.faults.refuses.lock().unwrap() = Some("poison");
+    *bed.faults.way_back.lock().unwrap() = Duration::from_secs(5);
+    say(&session(&memory), ["poison".to_owned(), "message 0".to_owned()]).await;
+    // The answer to the second one comes after 11 seconds.
+    sleep(Duration::from_secs(8)).await;
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(0..1), (2, 0)));
+    memory.of(&ada()).forget(&Forget::Everything).await.unwrap();
+    let talk = session(&memory);
+    say(&talk, ["poison again".to_owned(), "message 1".to_owned()]).await;
+    for _ in 0..5 {
+        assert!(talk.flush().await.is_err());
+    }
+    // Now the next one is on its way, and its answer comes after 13 seconds.
+    sleep(Duration::from_secs(4)).await;
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(1..2), (2, 0)));
+    sleep(Duration::from_secs(4)).await;
+    assert_eq!(bed.held().await, (0, 1));
+}

@@ -7,11 +7,13 @@ use std::time::Duration;
 use memory_core::engine::{Event, Memory, MemoryBuilder, Observer, Session};
 use memory_core::layer::WriteBehindPolicy;
 use memory_core::methods::*;
-use memory_core::reference::{MemChat, MemJournal, MemRecords, MemText};
+use memory_core::model::Embedder as _;
+use memory_core::reference::{MemChat, MemJournal, MemRecords, MemText, MemVectors};
 use memory_core::store::chat::{NewMessage, View};
 use memory_core::window::{BufferConfig, Folding};
 use memory_core::{Analysis, Cause, Error, Message, Role, Seq, Transience, Truth};
 use memory_testkit::broken_store;
+use memory_testkit::doubles::{FakeEmbedder, Tap, Tapped};
 
 memory_core::store_methods!(Store, ChatStore, Upkeep => broken_store { Arc<MemChat> {} });
 
@@ -27,6 +29,8 @@ pub(crate) struct Faults {
     pub(crate) refuses: Mutex<Option<&'static str>>,
     /// How long it takes over an append.
     pub(crate) delay: Mutex<Duration>,
+    /// How long its answer to an append is on the way.
+    pub(crate) way_back: Mutex<Duration>,
     pub(crate) appends: AtomicU64,
 }
 
@@ -50,6 +54,16 @@ impl Faults {
     }
 }
 
+impl Tap for Faults {
+    fn enter(&self, _: &'static str) -> Result<()> {
+        self.check()
+    }
+
+    fn leave(&self, _: &'static str, _: usize) -> Result<()> {
+        Ok(())
+    }
+}
+
 #[async_trait]
 impl Break for Arc<Faults> {
     async fn append(
@@ -69,6 +83,10 @@ impl Break for Arc<Faults> {
             return Err(failed(Transience::Permanent));
         }
         let appended = inner.append(scope, session, batch).await?;
+        let way_back = *self.way_back.lock().unwrap();
+        if !way_back.is_zero() {
+            tokio::time::sleep(way_back).await;
+        }
         if self.loses_answers.load(Ordering::SeqCst) { Err(failed(AWAY)) } else { Ok(appended) }
     }
 
@@ -160,20 +178,35 @@ impl Bed {
 
     /// Opens a memory with a journal in place of that of the bed.
     pub(crate) async fn open_with(&self, journal: Arc<dyn Journal>) -> Memory {
+        self.over(Truth::records(self.records.clone()), journal).text(self.text.clone()).build().await.unwrap()
+    }
+
+    /// Opens a memory of which records and the indexes of words and of meaning are away when the primary is.
+    pub(crate) async fn open_to_be_away_whole(&self) -> Memory {
+        let tap = || -> Arc<dyn Tap> { self.faults.clone() };
+        let embedder = Arc::new(FakeEmbedder::new(16));
+        let vectors = Arc::new(MemVectors::new(embedder.space().clone()));
+        let records = Truth::records(self.records.clone()).layered(|store| Arc::new(Tapped::new(store, tap())));
+        self.over(records, self.journal.clone())
+            .text(Arc::new(Tapped::new(self.text.clone(), tap())))
+            .vectors(Arc::new(Tapped::new(vectors, tap())), embedder)
+            .build()
+            .await
+            .unwrap()
+    }
+
+    /// Begins a memory over the primary, these records and this journal.
+    fn over(&self, records: Truth<dyn RecordStore>, journal: Arc<dyn Journal>) -> MemoryBuilder {
         let primary = Mutant { inner: self.primary.clone(), broken: self.faults.clone() };
         MemoryBuilder::over(memory_core::Stores {
             chat: Some(Truth::chat(Arc::new(primary))),
-            records: Some(Truth::records(self.records.clone())),
+            records: Some(records),
             ..memory_core::Stores::default()
         })
-        .text(self.text.clone())
         .journal(journal)
         .write_behind(self.policy)
         .buffer(BufferConfig::default().with_folding(Folding::Off))
         .observer(self.seen.clone())
-        .build()
-        .await
-        .unwrap()
     }
 
     /// Returns the words that the primary has of Ada's talk, in the order of their numbers, which have no gap.

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use memory_core::engine::Search;
+use memory_core::engine::{Search, Stage};
 use memory_core::store::chat::Placement;
 use memory_core::{Error, SessionId};
 use tokio::time::{Instant, sleep};
@@ -34,7 +34,7 @@ async fn s3_6_an_outage_loses_doubles_and_reorders_nothing() {
 #[tokio::test(start_paused = true)]
 async fn o7_a_context_and_a_search_hold_what_was_just_said_while_truth_is_away() {
     let bed = Bed::new();
-    let memory = bed.open().await;
+    let memory = bed.open_to_be_away_whole().await;
     let talk = session(&memory);
     bed.faults.go_away();
     let other = memory.of(&ada()).session(&SessionId::new("other").unwrap());
@@ -47,13 +47,22 @@ async fn o7_a_context_and_a_search_hold_what_was_just_said_while_truth_is_away()
     let found = memory.of(&ada()).search(&Search::new("aurora")).await.unwrap();
     let texts: Vec<String> = found.hits.iter().map(|hit| hit.content.text()).collect();
     assert_eq!(texts, ["My rose is called Aurora."]);
+    // No index answers, and both say so.
+    for receipt in [&context.receipt.search, &found.receipt] {
+        let is_away = |stage| receipt.degraded.iter().any(|degraded| degraded.stage == stage);
+        assert!(is_away(Stage::Text) && is_away(Stage::Vector), "{receipt:?}");
+    }
     // In less than a millisecond: nothing waits for anything.
     assert_eq!(begun.elapsed(), Duration::ZERO);
     bed.faults.come_back();
     assert_eq!(memory.flush(Duration::from_secs(10)).await, 0);
     memory.upkeep_once().await.unwrap();
     let found = memory.of(&ada()).search(&Search::new("aurora")).await.unwrap();
-    assert_eq!((found.hits.len(), found.receipt.degraded.len()), (1, 0));
+    assert_eq!((found.receipt.text_candidates, found.receipt.degraded.len()), (1, 0));
+    // By meaning the other one is found too, however far it is.
+    let mut texts: Vec<String> = found.hits.iter().map(|hit| hit.content.text()).collect();
+    texts.sort();
+    assert_eq!(texts, ["My rose is called Aurora.", "The cellar is damp."]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use memory_core::engine::Event;
+use memory_core::engine::{Event, HistoryEdge, Session};
 use memory_core::{Error, SessionId, Timestamp};
 use tokio::time::sleep;
 
@@ -134,4 +134,43 @@ async fn a_discard_leaves_what_was_said_again_and_waits() {
     let memory = bed.open().await;
     assert_eq!(memory.flush(Duration::from_secs(10)).await, 0);
     assert_eq!(bed.stored().await, ["message 0", "message 1", "message 2", "poison"]);
+}
+
+/// Returns the words of a conversation and of the past that it shares.
+async fn told(talk: &Session) -> Vec<String> {
+    let history = talk.history(HistoryEdge::Newest, 10).await.unwrap().messages;
+    history.into_iter().filter_map(|row| row.message).map(|said| said.text()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_branch_leaves_a_stored_message_while_another_one_is_refused() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    let talk = session(&memory);
+    let said = message("message 0");
+    talk.append(vec![said.clone()]).await.unwrap();
+    talk.flush().await.unwrap();
+    *bed.faults.refuses.lock().unwrap() = Some("poison");
+    say(&talk, ["poison".to_owned()]).await;
+    let branch = talk.fork(said.id, &SessionId::new("branch").unwrap()).await.unwrap();
+    assert_eq!(told(&branch).await, numbered(0..1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_branch_leaves_another_one_whose_beginning_waits_before_a_message_that_is_refused() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    let talk = session(&memory);
+    let said = message("message 0");
+    talk.append(vec![said.clone()]).await.unwrap();
+    talk.flush().await.unwrap();
+    let name = SessionId::new("branch").unwrap();
+    bed.faults.is_broken.store(true, Ordering::SeqCst);
+    assert!(talk.fork(said.id, &name).await.is_err());
+    let branch = memory.of(&ada()).session(&name);
+    say(&branch, ["poison".to_owned()]).await;
+    *bed.faults.refuses.lock().unwrap() = Some("poison");
+    bed.faults.is_broken.store(false, Ordering::SeqCst);
+    let twig = branch.fork(said.id, &SessionId::new("twig").unwrap()).await.unwrap();
+    assert_eq!(told(&twig).await, numbered(0..1));
 }

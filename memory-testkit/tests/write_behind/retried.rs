@@ -9,9 +9,9 @@ use memory_core::engine::{Forget, Memory, Scoped};
 use memory_core::methods::*;
 use memory_core::reference::MemJournal;
 use memory_testkit::broken_store;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
-use crate::fixture::{Bed, ada, message, numbered, say, session};
+use crate::fixture::{Bed, ada, message, numbered, say, session, talk};
 
 memory_core::store_methods!(Journal => broken_store { Arc<MemJournal> {} });
 
@@ -162,6 +162,23 @@ async fn what_is_said_during_a_retry_is_queued_once() {
         let sent = aside.sent().await;
         assert!(holds(&sent, "poison") && holds(&sent, "beside"));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_holds_up_no_other_owner() {
+    let aside = Aside::new().await;
+    let bob = aside.memory.of(&Scope::new("acme", "bob").unwrap()).session(&talk());
+    let said = async {
+        // Meanwhile the retry is in the midst of its first call.
+        sleep(CALL / 2).await;
+        let begun = Instant::now();
+        say(&bob, numbered(0..1)).await;
+        begun.elapsed()
+    };
+    let ids = [aside.poison];
+    let (took, retried) = tokio::join!(said, aside.owner.retry(&ids));
+    assert_eq!(retried.unwrap(), 1);
+    assert!(took < 4 * CALL, "{took:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -42,7 +42,7 @@ async fn redis(url: String) -> Result<Stores> {
     Ok(Stores {
         chat: Some(Truth::chat(Arc::new(RedisChat::new(&server)?))),
         cache: Some(Arc::new(RedisCache::new(&server))),
-        blackboard: Some(Arc::new(RedisBlackboard::new(&server, CAPACITY))),
+        blackboard: Some(Arc::new(RedisBlackboard::new(&server, CAPACITY)?)),
         ..Stores::default()
     })
 }

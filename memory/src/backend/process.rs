@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memory_core::reference::{MemBlackboard, MemCache, MemChat, MemRecords, MemText, MemVectors};
-use memory_core::{Stores, SystemClock, Truth};
+use memory_core::{Result, Stores, SystemClock, Truth};
 
 use super::kind::{Holds, Kind, Wanted};
 
@@ -13,10 +13,10 @@ pub(super) const KIND: Kind = Kind {
     holds: Holds { cache: true, board: true, ..Holds::TRUTH_AND_INDEXES },
     parameters: &[],
     is_server: false,
-    open: Some(|_, wanted| Box::pin(async { Ok(open(wanted)) })),
+    open: Some(|_, wanted| Box::pin(async { open(wanted) })),
 };
 
-fn open(wanted: &Wanted<'_>) -> Stores {
+fn open(wanted: &Wanted<'_>) -> Result<Stores> {
     let mut stores = Stores::default();
     if wanted.truth {
         stores.chat = Some(Truth::chat(Arc::new(MemChat::default())));
@@ -32,7 +32,7 @@ fn open(wanted: &Wanted<'_>) -> Stores {
         stores.cache = Some(Arc::new(MemCache::new(Arc::new(SystemClock))));
     }
     if let Some(capacity) = wanted.board {
-        stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)));
+        stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)?));
     }
-    stores
+    Ok(stores)
 }

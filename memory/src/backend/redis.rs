@@ -45,7 +45,7 @@ mod server {
             stores.cache = Some(Arc::new(RedisCache::new(&redis)));
         }
         if let Some(capacity) = wanted.board {
-            stores.blackboard = Some(Arc::new(RedisBlackboard::new(&redis, capacity)));
+            stores.blackboard = Some(Arc::new(RedisBlackboard::new(&redis, capacity)?));
         }
         Ok(stores)
     }

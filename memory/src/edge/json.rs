@@ -79,7 +79,8 @@ pub fn sent(context: &Context, anthropic: bool) -> Value {
     if anthropic { context.to_anthropic() } else { Value::from_iter([("messages", context.to_openai())]) }
 }
 
-fn with(mut value: Value, more: Value) -> Value {
+/// Returns an object with the members of another one too.
+pub fn with(mut value: Value, more: Value) -> Value {
     if let (Value::Object(members), Value::Object(more)) = (&mut value, more) {
         members.extend(more);
     }

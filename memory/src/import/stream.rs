@@ -1,5 +1,7 @@
 //! Reading large files a piece at a time: lines of bounded length, elements of an array, values one after another.
 
+mod place;
+
 use std::cell::Cell;
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -12,6 +14,8 @@ use serde_json::{Deserializer, Value};
 use super::bounded::{self, Element};
 use super::meter::Meter;
 use super::queue::{Sink, Stopped};
+
+use place::Place;
 
 /// How serde_json begins to say that its bound of nesting is reached; its categories do not tell that.
 const TOO_DEEP: &str = "recursion limit exceeded";
@@ -51,19 +55,53 @@ fn give(line: u64, value: Option<Value>, sink: &Sink, each: &mut Each<'_>) -> Re
 struct Metered<R> {
     inner: R,
     meter: Arc<Meter>,
-    /// What the element under way may still have.
-    left: Rc<Cell<usize>>,
+    /// What the element under way may still have, none once it was too long: a parser goes on reading behind an error.
+    left: Rc<Cell<Option<usize>>>,
+    place: Place,
+}
+
+impl<R> Metered<R> {
+    fn new(inner: R, meter: &Arc<Meter>, left: &Rc<Cell<Option<usize>>>) -> Self {
+        Self { inner, meter: Arc::clone(meter), left: Rc::clone(left), place: Place::default() }
+    }
+}
+
+impl<R: BufRead> Metered<R> {
+    /// Passes over the rest of an element that is too long, and returns whether its array goes on behind it.
+    fn skip_element(&mut self) -> io::Result<bool> {
+        while !self.place.is_behind_element() {
+            let buffer = self.inner.fill_buf()?;
+            if buffer.is_empty() {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let (mut used, mut lines) = (0, 0);
+            for byte in buffer {
+                self.place.pass(*byte);
+                used += 1;
+                lines += u64::from(*byte == b'\n');
+                if self.place.is_behind_element() {
+                    break;
+                }
+            }
+            self.inner.consume(used);
+            self.meter.add(used as u64, lines);
+        }
+        Ok(!self.place.is_behind_array())
+    }
 }
 
 impl<R: Read> Read for Metered<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let too_long = || io::Error::other(TOO_LONG);
+        let left = self.left.get().ok_or_else(too_long)?;
         // serde_json reads one byte at a time, so the meter is never ahead of the element; the buffer lies below.
         let count = self.inner.read(buffer)?;
-        let lines = buffer.iter().take(count).filter(|byte| **byte == b'\n').count();
+        let read = buffer.get(..count).unwrap_or_default();
+        let lines = read.iter().filter(|byte| **byte == b'\n').count();
         self.meter.add(count as u64, lines as u64);
-        let left = self.left.get().checked_sub(count).ok_or_else(|| io::Error::other(TOO_LONG))?;
-        self.left.set(left);
-        Ok(count)
+        read.iter().for_each(|byte| self.place.pass(*byte));
+        self.left.set(left.checked_sub(count));
+        self.left.get().map(|_| count).ok_or_else(too_long)
     }
 }
 
@@ -112,40 +150,60 @@ fn skip_line(input: &mut impl BufRead, meter: &Meter) -> io::Result<()> {
     }
 }
 
-/// Gives every element of the array in `input` to `each`, one at a time; each is dropped before the next is read. What
-/// ends the array early is put as a rejection.
+/// Gives every element of the array in `input` to `each`, one at a time; each is dropped before the next is read. One that is too long is
+/// passed over and put as a rejection, and so is what ends the array early.
 pub(super) fn each_element(
-    input: impl Read,
+    input: impl BufRead,
     reading: &Reading,
     sink: &Sink,
     each: &mut Each<'_>,
 ) -> Result<(), Stopped> {
-    let mut stopped = false;
     let Reading { meter, longest } = reading;
-    let left = Rc::new(Cell::new(*longest));
-    let mut visit = |value: Option<Value>| {
-        left.set(*longest);
-        stopped = give(meter.lines() + 1, value, sink, each).is_err();
-        !stopped
-    };
-    let metered = Metered { inner: input, meter: Arc::clone(meter), left: Rc::clone(&left) };
-    let mut deserializer = Deserializer::from_reader(metered);
-    let read = deserializer.deserialize_seq(Elements(&mut visit)).and_then(|()| deserializer.end());
-    match read {
-        Ok(()) => Ok(()),
-        Err(_) if stopped => Err(Stopped),
-        Err(error) => sink.reject(meter.lines() + 1, format!("not JSON from here on: {}", category(&error))),
+    let left = Rc::new(Cell::new(Some(*longest)));
+    let mut metered = Metered::new(input, meter, &left);
+    // Stands before the rest of an array, or before what is behind it, so that it begins as one.
+    let mut begin = "";
+    loop {
+        let mut stopped = false;
+        let mut visit = |value: Option<Value>| {
+            left.set(Some(*longest));
+            stopped = give(meter.lines() + 1, value, sink, each).is_err();
+            !stopped
+        };
+        let error = match elements(begin.as_bytes().chain(&mut metered), &mut visit) {
+            Ok(()) => return Ok(()),
+            Err(_) if stopped => return Err(Stopped),
+            Err(error) => error,
+        };
+        let skipped = if is_too_long(&error) { metered.skip_element().ok() } else { None };
+        let Some(goes_on) = skipped else {
+            let mut why = category(&error);
+            if !begin.is_empty() && error.line() == 1 {
+                // The column is that of the rest.
+                why = why.split(" at column ").next().unwrap_or_default().to_owned();
+            }
+            return sink.reject(meter.lines() + 1, format!("not JSON from here on: {why}"));
+        };
+        sink.reject(meter.lines() + 1, format!("the element is {TOO_LONG}"))?;
+        // Behind an array may stand blanks, however many.
+        begin = if goes_on { "[" } else { "[]" };
+        left.set(Some(if goes_on { *longest } else { usize::MAX }));
     }
+}
+
+/// Reads the elements of an array.
+fn elements(input: impl Read, visit: &mut dyn FnMut(Option<Value>) -> bool) -> serde_json::Result<()> {
+    let mut input = Deserializer::from_reader(input);
+    input.deserialize_seq(Elements(visit)).and_then(|()| input.end())
 }
 
 /// Gives every value in `input` to `each`, however many lines each of them takes.
 pub(super) fn each_value(input: impl Read, reading: &Reading, sink: &Sink, each: &mut Each<'_>) -> Result<(), Stopped> {
     let Reading { meter, longest } = reading;
-    let left = Rc::new(Cell::new(*longest));
-    let metered = Metered { inner: input, meter: Arc::clone(meter), left: Rc::clone(&left) };
-    let mut values = Deserializer::from_reader(metered);
+    let left = Rc::new(Cell::new(Some(*longest)));
+    let mut values = Deserializer::from_reader(Metered::new(input, meter, &left));
     while values.end().is_err() {
-        left.set(*longest);
+        left.set(Some(*longest));
         match bounded::value(&mut values) {
             Ok(value) => give(meter.lines() + 1, value, sink, each)?,
             Err(error) => {
@@ -156,12 +214,16 @@ pub(super) fn each_value(input: impl Read, reading: &Reading, sink: &Sink, each:
     Ok(())
 }
 
+fn is_too_long(error: &serde_json::Error) -> bool {
+    error.is_io() && error.to_string().contains(TOO_LONG)
+}
+
 /// Returns what is wrong with JSON, without quoting it.
 pub(super) fn category(error: &serde_json::Error) -> String {
     use serde_json::error::Category;
 
     match error.classify() {
-        Category::Io if error.to_string().contains(TOO_LONG) => format!("an element is {TOO_LONG}"),
+        Category::Io if is_too_long(error) => format!("an element is {TOO_LONG}"),
         Category::Io if error.io_error_kind() == Some(io::ErrorKind::InvalidData) => "it is not UTF-8".to_owned(),
         Category::Io => {
             let (text, place) = (error.to_string(), format!(" at line {} column {}", error.line(), error.column()));

@@ -37,7 +37,7 @@ impl Settings {
         let values = &self.values;
         let capacity = values.count(&BOARD_ENTRIES).filter(|_| stores.blackboard.is_none());
         if let Some(capacity) = capacity {
-            stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)));
+            stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)?));
         }
         let cache = stores.cache.take();
         let mut builder = over(stores).buffer(self.buffer()).working(working(values));

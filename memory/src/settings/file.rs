@@ -1,8 +1,11 @@
 //! Settings from a file, and the schema of such a file.
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use super::problem::{Problem, SettingsError};
+use super::yaml::LARGEST;
 use super::{Settings, read, schema, variable};
 
 impl Settings {
@@ -15,7 +18,7 @@ impl Settings {
     /// All that is wrong in the file, each with its line and a remedy, or that it cannot be read. No secret is quoted.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, SettingsError> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = text_of(path).map_err(|error| {
             let what = format!("the file {} cannot be read", path.display());
             SettingsError::new(vec![Problem::of_file(what, error.to_string())])
         })?;
@@ -58,4 +61,14 @@ impl Settings {
     pub fn schema() -> String {
         format!("{:#}", schema::schema())
     }
+}
+
+/// Returns the text of a file; of one that is too large, and may have no end, as much as tells so.
+fn text_of(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LARGEST as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > LARGEST {
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }

@@ -1,6 +1,6 @@
 //! The journal before conversations.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[cfg(not(feature = "sqlite"))]
@@ -10,10 +10,33 @@ use memory_core::Result;
 use memory_core::secrets::without_secrets;
 use memory_core::store::journal::Journal;
 
-#[cfg(feature = "sqlite")]
 use super::Settings;
-#[cfg(feature = "sqlite")]
+use super::keys::{TEXT, VECTORS};
+use super::problem::{Problem, SettingsError};
 use crate::backend::Backend;
+
+impl Settings {
+    /// Returns `Ok` if there is no journal, or one in a file of its own: in that of the truth or of an index, whichever is opened second
+    /// would find it locked. [`Settings::connect`] asks this too. To read settings does not: whoever does without the journal is not stopped.
+    ///
+    /// # Errors
+    /// What is wrong, and a remedy.
+    pub fn check_journal(&self) -> std::result::Result<(), SettingsError> {
+        let Some(path) = self.journal().map(located) else { return Ok(()) };
+        let places = [self.truth(), self.values.text(&TEXT), self.values.text(&VECTORS)];
+        if !places.into_iter().flatten().filter_map(Backend::file).any(|file| located(Path::new(file)) == path) {
+            return Ok(());
+        }
+        let what = "the journal would be in the file of the database";
+        let remedy = "name a file of its own by SESSION_BUFFER_PATH or journal.path";
+        Err(SettingsError::new(vec![Problem::of_file(what, remedy)]))
+    }
+}
+
+/// Returns where a file stands: without links, if it is there.
+fn located(path: &Path) -> PathBuf {
+    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+}
 
 /// Opens the journal in a file, if there is to be one, for the truth at a URL.
 #[cfg(feature = "sqlite")]

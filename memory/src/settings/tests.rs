@@ -144,6 +144,17 @@ fn s3_16_who_wants_no_journal_gets_none_whatever_the_environment_says() {
 }
 
 #[test]
+fn s3_16_a_journal_has_a_file_of_its_own_where_there_is_one() {
+    let settings = Settings::new("a.sqlite").with_text("sqlite:b.sqlite?pool=2").with_vectors("c.sqlite");
+    for shared in ["a.sqlite", "./b.sqlite", "c.sqlite"] {
+        let error = settings.clone().with_journal(shared).check_journal().unwrap_err();
+        assert!(Error::from(error).to_string().contains("name a file of its own"), "{shared}");
+        assert_eq!(settings.clone().with_journal(shared).without_journal().check_journal(), Ok(()));
+    }
+    assert_eq!(settings.with_journal("d.sqlite").check_journal(), Ok(()));
+}
+
+#[test]
 fn s1_20_a_place_with_a_password_is_quoted_nowhere_also_where_none_belongs() {
     for line in ["buffer: { window: postgres://ada:tulip@db/x }", "buffer: { window: 'x?password=tulip' }"] {
         let error = Settings::from_yaml(&format!("memory: {{ {line} }}"), |_| None).unwrap_err();

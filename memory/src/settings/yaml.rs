@@ -6,7 +6,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 use super::problem::{At, Problem, lines};
 
 /// The largest file, in bytes.
-const LARGEST: usize = 1 << 20;
+pub(super) const LARGEST: usize = 1 << 20;
 /// How deep a file may be nested. Settings have three levels.
 const DEEPEST: usize = 16;
 
@@ -35,7 +35,7 @@ pub(super) struct Entry {
 /// Returns the tree of a file.
 pub(super) fn parse(source: &str) -> Result<Node, Problem> {
     if source.len() > LARGEST {
-        let what = format!("the file has {} bytes, and may have {LARGEST}", source.len());
+        let what = format!("the file has more than {LARGEST} bytes");
         return Err(Problem::of_file(what, "settings fit into a few hundred lines"));
     }
     let mut reader = Reader { source, parser: Parser::new_from_str(source) };

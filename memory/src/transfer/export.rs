@@ -1,4 +1,4 @@
-//! Writing an export: everything of one owner that has not expired, as JSON lines.
+//! Writing an export: everything of one owner that has not expired or is on hold, as JSON lines.
 
 #[cfg(test)]
 #[cfg(feature = "sqlite")]
@@ -7,7 +7,7 @@ mod tests;
 use std::io::Write;
 
 use memory_core::engine::Scoped;
-use memory_core::{Filter, RecordId, SessionId};
+use memory_core::{Filter, Record, RecordId, SessionId};
 
 use super::error::Error;
 use super::line::{EndLine, Exported, Header, RecordLine, RowLine, VERSION};
@@ -20,7 +20,7 @@ const PAGE: usize = 100;
 /// Writes everything of an owner as JSON lines, a page at a time, and returns how much that is; only one session if one
 /// is given. [`Import`](crate::import::Import) reads it again.
 ///
-/// What has expired is left out, and so is the board. Each session is written as it is at one moment.
+/// What has expired is left out, unless it is on hold, and so is the board. Each session is written as it is at one moment.
 ///
 /// # Errors
 /// [`Error::Busy`] for a session that is written to all the while; [`Error::Output`] if the lines cannot be written. Then the
@@ -90,15 +90,16 @@ async fn write_session(scoped: &Scoped, id: &SessionId, output: &mut (impl Write
 }
 
 async fn write_records(scoped: &Scoped, output: &mut (impl Write + ?Sized)) -> Result<u64, Error> {
-    // Superseded records are history, expired ones are gone, also before they are swept away.
-    let unexpired = Filter::unexpired(scoped.memory().now());
+    // Superseded records are history, expired ones are gone, also before they are swept away. A sweep spares those on hold.
+    let now = scoped.memory().now();
+    let is_gone = |record: &Record| !record.hold && record.expires_at().is_some_and(|at| at <= now);
     let (mut records, mut after): (u64, Option<RecordId>) = (0, None);
     loop {
-        let page = scoped.records(&unexpired, after, PAGE).await?;
-        for stored in &page {
+        let page = scoped.records(&Filter::All, after, PAGE).await?;
+        for stored in page.iter().filter(|stored| !is_gone(&stored.record)) {
             write_line(output, &RecordLine::new(stored))?;
+            records += 1;
         }
-        records += page.len() as u64;
         match page.last() {
             Some(last) => after = Some(last.record.id),
             None => return Ok(records),

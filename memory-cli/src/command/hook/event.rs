@@ -62,7 +62,13 @@ mod tests {
         let asks = r#"{"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "Hm?", "new": [1]}"#;
         assert_eq!(kind(asks), Ok(Kind::Asks("Hm?".to_owned())));
         assert_eq!(kind(&asks.replace("\"prompt\"", "\"user_prompt\"")), Ok(Kind::Asks("Hm?".to_owned())));
-        for (name, expected) in [("SessionStart", Kind::Begins), ("Stop", Kind::Ends), ("PreToolUse", Kind::Other)] {
+        for (name, expected) in [
+            ("SessionStart", Kind::Begins),
+            ("Stop", Kind::Ends),
+            ("PreCompact", Kind::Ends),
+            ("SessionEnd", Kind::Ends),
+            ("PreToolUse", Kind::Other),
+        ] {
             assert_eq!(kind(&asks.replace("UserPromptSubmit", name)), Ok(expected));
         }
         for text in [

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use memory::edge;
 use memory::import::{Foreign, LeftOut, Refusal, Rejection, Tally};
 use serde_json::{Value, json};
 
@@ -120,11 +121,8 @@ fn refusal(why: &Refusal) -> String {
 
 /// Returns a rejection as JSON.
 fn rejection_json(rejection: &Rejection) -> Value {
-    let mut value = json!({ "line": rejection.line, "why": refusal(&rejection.why) });
-    if let (Value::Object(members), Some(file)) = (&mut value, &rejection.file) {
-        members.insert("file".to_owned(), json!(file));
-    }
-    value
+    let value = json!({ "line": rejection.line, "why": refusal(&rejection.why) });
+    edge::with(value, rejection.file.as_ref().map_or(Value::Null, |file| json!({ "file": file })))
 }
 
 /// Returns who speaks in what was imported, a clause each.

@@ -32,7 +32,8 @@ impl MemoryBuilder {
     /// `Invalid` without a store for conversations, for invalid settings ([`BufferConfig::check`],
     /// [`WorkingConfig::check`], [`SynopsisConfig::check`], [`Retention::check`]), if the text store holds terms of
     /// another analysis, or if two vector indexes have the same embedding space; `SpaceMismatch` if an embedder and its
-    /// vector store have different ones.
+    /// vector store have different ones; those of the truth stores, where an index cannot be enlisted with them, and those of
+    /// the journal, where what waits in it cannot be read.
     pub async fn build(mut self) -> Result<Memory> {
         self.buffer.check()?;
         self.working.check()?;
@@ -46,10 +47,11 @@ impl MemoryBuilder {
         let chat = self.stores.chat()?.clone();
         let none = || Truth::records(Arc::new(NoRecords::beside(chat.clone())));
         let records = self.stores.records.take().unwrap_or_else(none);
-        let here = || -> Arc<dyn Blackboard> {
-            Arc::new(MemBlackboard::new(Arc::clone(&self.clock), MemBlackboard::DEFAULT_CAPACITY))
+        let board: Arc<dyn Blackboard> = match self.stores.blackboard.take() {
+            Some(board) => board,
+            None => Arc::new(MemBlackboard::new(Arc::clone(&self.clock), MemBlackboard::DEFAULT_CAPACITY)?),
         };
-        let board: Arc<dyn Blackboard> = Metered::of("board", self.stores.blackboard.take().unwrap_or_else(here));
+        let board: Arc<dyn Blackboard> = Metered::of("board", board);
         self.stores.blackboard = Some(Arc::clone(&board));
         let working = self.stores.working.get_or_insert_with(|| Arc::new(WorkingTier::new(self.working)));
         let working = Arc::clone(working);

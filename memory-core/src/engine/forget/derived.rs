@@ -53,6 +53,8 @@ pub(super) struct Fall {
     pub(super) protected: Protected,
     /// Whether such a record has stopped it.
     pub(super) is_stopped: bool,
+    /// Whether the last look found such a record, which stays.
+    pub(super) has_spared: bool,
     /// How many items the caller named.
     pub(super) named: usize,
 }
@@ -152,7 +154,7 @@ impl Scoped {
             fall.is_stopped = true;
             return Ok(false);
         }
-        let is_any = !found.order.is_empty() || !found.left.is_empty();
+        let (is_any, has_spared) = (!found.order.is_empty() || !found.left.is_empty(), found.has_protected);
         if !found.free.is_empty() {
             self.doom_found(&found.free).await?;
             return Err(Error::Conflict);
@@ -162,6 +164,7 @@ impl Scoped {
             self.take_back(stored, |telling| found.takes_back(telling)).await?;
         }
         let mut order = found.order;
+        fall.has_spared = has_spared;
         while !order.is_empty() {
             let batch = order.split_off(order.len().saturating_sub(BATCH));
             let latest_first: Vec<(RecordId, u64)> = batch.iter().rev().copied().collect();

@@ -43,7 +43,8 @@ impl Scoped {
         }
         self.outrun_puts().await?;
         let is_settled = self.settle(&mut fall).await?;
-        if is_settled && standing.is_empty() {
+        // Who forgets the messages themselves spares nothing, and still needs the trace.
+        if is_settled && standing.is_empty() && !fall.has_spared {
             self.untrace(&[(trace.record.id, trace.version)]).await?;
         }
         draft.is_unsettled |= !is_settled;

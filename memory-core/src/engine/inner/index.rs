@@ -1,6 +1,9 @@
 //! An index of a memory: a text store or a vector store, under one interface.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
 
 use crate::analysis::Analysis;
 use crate::engine::inner::{Enlistment, EnlistmentState, KeptVectors, Walk};
@@ -16,6 +19,9 @@ use crate::store::text::{Deletion, TextStore};
 use crate::store::upkeep::{Incarnation, IndexName, Upkeep};
 use crate::store::vectors::VectorStore;
 use crate::time::Timestamp;
+
+/// How long its store may take to answer at all.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// An index, and how far it follows truth.
 #[derive(Debug)]
@@ -105,6 +111,12 @@ impl Index {
             Kind::Text(store) => store.clone(),
             Kind::Vectors(vectors) => vectors.store.clone(),
         }
+    }
+
+    /// Returns whether its store answers at all, be it by refusing.
+    pub(crate) async fn answers(&self) -> bool {
+        let answer = timeout(PATIENCE, self.store().ping()).await;
+        answer.is_ok_and(|health| health.err().is_none_or(|error| !error.is_retryable()))
     }
 
     pub(crate) fn as_text(&self) -> Option<&Arc<dyn TextStore>> {

@@ -60,7 +60,7 @@ fn note(name: &str) -> NewNote {
 #[test]
 fn s0_20_a_board_has_no_deadlock_and_stays_within_its_capacity() {
     play(schedules(), || {
-        let board = Arc::new(MemBlackboard::new(Arc::new(SystemClock), 2));
+        let board = Arc::new(MemBlackboard::new(Arc::new(SystemClock), 2).unwrap());
         threads(&board, |board, name| {
             let (ada, epoch) = (ada(), Epoch(0));
             post(board, name);
@@ -109,7 +109,7 @@ struct Parts {
 impl Parts {
     fn new() -> Self {
         Self {
-            board: MemBlackboard::new(Arc::new(SystemClock), 2),
+            board: MemBlackboard::new(Arc::new(SystemClock), 2).unwrap(),
             boards: Boards::default(),
             unindexed: Unindexed::default(),
             working: WorkingTier::new(WorkingConfig::default()),

@@ -73,8 +73,12 @@ struct State {
     good_until: Timestamp,
     /// Whether something was told since.
     is_stale: bool,
+    /// Whether that was after it was last taken to be built.
+    is_told: bool,
     is_wanted: bool,
     tried: Option<Timestamp>,
+    /// When it was first taken to be built, if there was no time for it since.
+    waits_since: Option<Timestamp>,
 }
 
 impl Owner {
@@ -152,39 +156,61 @@ impl Synopses {
         let owner = entry(&mut owners, scope);
         let is_used = owner.used.is_none_or(|used| now.since(used) <= self.config.context_ttl);
         let state = owner.half(half);
-        state.is_stale = true;
+        (state.is_stale, state.is_told) = (true, true);
         state.is_wanted |= is_used;
     }
 
-    /// Takes out the halves that are to be built now, and whether this process used their synopsis.
+    /// Takes out the halves that are to be built now, and whether this process used their synopsis. Those that have waited longest
+    /// stand first. All stay as stale as they are.
     pub(crate) fn take_wanted(&self, now: Timestamp) -> Vec<(Scope, Vec<Half>, bool)> {
         let mut wanted = Vec::new();
         for (scope, owner) in self.owners.lock().iter_mut() {
             let is_used = owner.used.is_some();
-            let mut halves = Vec::new();
+            let (mut halves, mut since) = (Vec::new(), now);
             for half in Half::BOTH {
                 let state = owner.half(half);
                 // A try in the future is one before the clock was set back.
                 if state.is_wanted && state.tried.is_none_or(|tried| tried > now || now.since(tried) >= PAUSE) {
-                    (state.is_wanted, state.is_stale, state.tried) = (false, false, Some(now));
+                    since = since.min(*state.waits_since.get_or_insert(now));
+                    (state.is_wanted, state.is_told, state.tried) = (false, false, Some(now));
                     halves.push(half);
                 }
             }
             if !halves.is_empty() {
-                wanted.push((scope.clone(), halves, is_used));
+                wanted.push((since, scope.clone(), halves, is_used));
             }
         }
-        wanted.sort_by(|(one, ..), (other, ..)| one.cmp(other));
-        wanted
+        wanted.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+        wanted.into_iter().map(|(_, scope, halves, is_used)| (scope, halves, is_used)).collect()
     }
 
     /// Takes note that halves could not be built: they are tried again.
     pub(crate) fn failed(&self, scope: &Scope, halves: &[Half]) {
-        let mut owners = self.owners.lock();
-        let Some(owner) = owners.get_mut(scope) else { return };
-        for half in halves {
-            let state = owner.half(*half);
-            (state.is_wanted, state.is_stale) = (true, true);
+        self.change(scope, halves, |state| (state.is_wanted, state.waits_since) = (true, None));
+    }
+
+    /// Takes note that there was no time for halves: the next time they come before all that have waited less.
+    pub(crate) fn put_off(&self, scope: &Scope, halves: &[Half]) {
+        self.change(scope, halves, |state| (state.is_wanted, state.tried) = (true, None));
+    }
+
+    /// Takes note that nothing was made of a half: it is tried again when it is used again.
+    pub(crate) fn unmade(&self, scope: &Scope, half: Half) {
+        self.change(scope, &[half], |state| state.waits_since = None);
+    }
+
+    /// Takes note that truth holds halves anew, or tells that they are stale. What was told meanwhile makes them stale all the same.
+    pub(crate) fn written(&self, scope: &Scope, halves: &[Half], are_built: bool) {
+        self.change(scope, halves, |state| {
+            (state.is_stale, state.waits_since) = (state.is_told, None);
+            // Whoever used one meanwhile has seen that it is stale, and it is not any more.
+            state.is_wanted &= state.is_told || !are_built;
+        });
+    }
+
+    fn change(&self, scope: &Scope, halves: &[Half], change: impl Fn(&mut State)) {
+        if let Some(owner) = self.owners.lock().get_mut(scope) {
+            halves.iter().for_each(|half| change(owner.half(*half)));
         }
     }
 

@@ -15,6 +15,7 @@ use crate::window::Budget;
 use super::block::{Block, Fates};
 use super::contents::{Context, Recalled, Room};
 use super::plan::{Chosen, Found};
+use super::rank::Candidate;
 use super::request::ContextRequest;
 use super::told::Told;
 
@@ -35,8 +36,8 @@ impl Scoped {
     /// ([`Session::assemble`](crate::engine::Session::assemble)).
     ///
     /// # Errors
-    /// `OverBudget` if the query does not fit; `Invalid` beyond the limits. A store, index or embedder that fails is no error: the
-    /// receipt names it.
+    /// `OverBudget` if the query does not fit; `Invalid` beyond the limits, and for owners who cannot share
+    /// ([`ContextRequest::sharing`]). A store, index or embedder that fails is no error: the receipt names it.
     ///
     /// # Examples
     /// ```
@@ -58,7 +59,7 @@ impl Scoped {
     async fn composed(&self, counter: &dyn TokenCounter, request: &ContextRequest) -> Result<Context> {
         let (inner, watch) = (self.inner(), Stopwatch::start());
         let now = inner.clock.now();
-        let recall = request.recall_at(now, watch, inner, &inner.buffers.common)?;
+        let recall = request.recall_at(self, now, watch, &inner.buffers.common)?;
         let (mut found, (synopsis, untold)) =
             tokio::join!(self.ask_tiers(recall.as_ref(), None), self.synopsis_for(request.synopsis));
         self.read_best(found.as_mut()).await;
@@ -83,12 +84,13 @@ impl Scoped {
     /// Returns what is recalled within `share` tokens.
     async fn recalled(&self, found: Found<'_>, share: u64, counter: &dyn TokenCounter) -> (Recalled, SearchReceipt) {
         let (none, now, watch) = (HashSet::new(), found.recall.now, found.recall.watch);
-        let unwanted = |content: &Content| content.is_replaced().then_some(Reason::Replaced);
+        let unwanted = |_: &Candidate, content: &Content| content.is_replaced().then_some(Reason::Replaced);
         let Chosen { candidates, taken, mut receipt } = self.choose(found, &none, &unwanted).await;
         let block = Block::fill(&taken.hits, &none, share, counter, now);
-        let Fates { in_window, left_out } = Fates::of(&candidates, &taken, &block, &none);
-        (receipt.left_out, receipt.took_micros) = (left_out, watch.micros());
-        self.note_access(block.records(&taken.hits));
+        let Fates { in_window, left_out, went_in } = Fates::of(&candidates, &taken, &block, &none);
+        receipt.list(left_out, went_in);
+        receipt.took_micros = watch.micros();
+        self.note_recalled(block.hits(&taken.hits));
         (Recalled { hits: taken.hits, block, in_window }, receipt)
     }
 }

@@ -14,6 +14,7 @@ use crate::rank::mmr;
 use crate::scope::Scope;
 use crate::store::text::Term;
 
+use super::each::OfEach;
 use super::hydrate::{Hydrated, note};
 use super::legs::Legs;
 use super::passage::LOOKED_AT;
@@ -39,8 +40,8 @@ impl Inner {
         scope: &Scope,
         search: &Search,
         filter: &Filter,
-        legs: Legs,
-        read: &mut Hydrated,
+        legs: &OfEach<Legs>,
+        read: &mut OfEach<Hydrated>,
     ) -> Vec<Candidate> {
         let mut candidates = rank(search, legs, self.clock.now());
         if self.reranker.is_none() && search.mmr.is_none() {
@@ -48,12 +49,12 @@ impl Inner {
         }
         let count = search.limit.saturating_mul(EACH).clamp(LOOKED_AT, MOST).min(candidates.len());
         let rest = candidates.split_off(count);
-        self.hydrate(scope, candidates.iter().map(|candidate| &candidate.item), filter, read).await;
+        self.hydrate_each(scope, candidates.iter(), filter, read).await;
         let stages = Stages::default();
         if let Err(error) = self.rerank(search, &mut candidates, read, &stages).await {
-            note::<()>(&mut read.degraded, Stage::Rerank, &error);
+            note::<()>(&mut read.own.degraded, Stage::Rerank, &error);
         }
-        longest(&mut read.took, stages.took());
+        longest(&mut read.own.took, stages.took());
         if let Some(lambda) = search.mmr {
             candidates = diverse(&candidates, lambda, read, &self.analysis);
         }
@@ -66,14 +67,14 @@ impl Inner {
         &self,
         search: &Search,
         candidates: &mut [Candidate],
-        read: &Hydrated,
+        read: &OfEach<Hydrated>,
         stages: &Stages,
     ) -> Result<()> {
         let Some(reranker) = self.reranker.clone().filter(|_| !search.words.trim().is_empty()) else { return Ok(()) };
         let (mut judged, texts): (Vec<&mut Candidate>, Vec<String>) = candidates
             .iter_mut()
             .filter_map(|candidate| {
-                let text = beginning(read.get(&candidate.item)?.text());
+                let text = beginning(content(read, candidate)?.text());
                 Some((candidate, text))
             })
             .unzip();
@@ -102,6 +103,11 @@ impl Inner {
     }
 }
 
+/// Returns the content of a candidate that was read.
+fn content<'a>(read: &'a OfEach<Hydrated>, candidate: &Candidate) -> Option<&'a Content> {
+    read.get(candidate.shared_by.as_ref())?.get(&candidate.item)
+}
+
 /// Returns the beginning of a text that a reranker reads.
 fn beginning(mut text: String) -> String {
     text.truncate(text.floor_char_boundary(READ_BYTES));
@@ -110,9 +116,9 @@ fn beginning(mut text: String) -> String {
 
 /// Returns the candidates in the order of maximal marginal relevance. Two texts are as similar as the share of their words that
 /// both hold (Jaccard's index), so no vectors are read for it.
-fn diverse(candidates: &[Candidate], lambda: f32, read: &Hydrated, analysis: &Analysis) -> Vec<Candidate> {
+fn diverse(candidates: &[Candidate], lambda: f32, read: &OfEach<Hydrated>, analysis: &Analysis) -> Vec<Candidate> {
     let words = |found: &Candidate| -> HashSet<Term> {
-        let text = read.get(&found.item).map(Content::text).unwrap_or_default();
+        let text = content(read, found).map(Content::text).unwrap_or_default();
         analysis.document(&text).into_iter().map(|(term, _)| term).collect()
     };
     let words: Vec<HashSet<Term>> = candidates.iter().map(words).collect();

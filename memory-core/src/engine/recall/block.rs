@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use crate::engine::hit::Hit;
 use crate::engine::receipt::{Included, LeftOut, Reason, Signals};
 use crate::engine::render;
-use crate::id::{ItemId, MessageId, RecordId};
+use crate::id::MessageId;
 use crate::message::Message;
 use crate::model::TokenCounter;
 use crate::time::Timestamp;
 
-use super::rank::Candidate;
+use super::rank::{Candidate, Key};
 use super::search::Taken;
 
 /// The fewest tokens that a recalled item takes, with its origin and trust.
@@ -37,14 +37,13 @@ impl Block {
         now: Timestamp,
     ) -> Self {
         let mut block = Self::default();
-        for (index, hit) in hits.iter().enumerate().filter(|(_, hit)| !is_in(window, &hit.item)) {
+        for (index, hit) in hits.iter().enumerate().filter(|(_, hit)| !is_in(window, key(hit))) {
             let left = share.saturating_sub(block.tokens);
             // Each hit recounts the whole block, so a hit that cannot fit is skipped before that.
             if left < LEAST || hit.content.text().len() as u64 / BYTES > left {
                 continue;
             }
-            let contents = block.hits(hits).chain([hit]).map(|hit| &hit.content);
-            let message = render::recalled(contents, now);
+            let message = render::recalled(block.hits(hits).chain([hit]), now);
             let tokens = counter.count(&message);
             if tokens <= share {
                 block.taken.push((index, tokens.saturating_sub(block.tokens)));
@@ -55,13 +54,8 @@ impl Block {
     }
 
     /// Returns the hits in it. `hits` must be those that it was filled from.
-    fn hits<'a>(&self, hits: &'a [Hit]) -> impl Iterator<Item = &'a Hit> {
+    pub(crate) fn hits<'a>(&self, hits: &'a [Hit]) -> impl Iterator<Item = &'a Hit> {
         self.taken.iter().filter_map(|(index, _)| hits.get(*index))
-    }
-
-    /// Returns the records in it.
-    pub(crate) fn records(&self, hits: &[Hit]) -> Vec<RecordId> {
-        self.hits(hits).filter_map(|hit| hit.item.as_record()).collect()
     }
 
     /// Returns the items in it, for a receipt.
@@ -72,6 +66,7 @@ impl Block {
             part: crate::engine::PartKind::Recalled,
             tokens,
             signals: Some(hit.signals),
+            shared_by: hit.shared_by.clone(),
         });
         included.collect()
     }
@@ -84,32 +79,44 @@ pub(crate) struct Fates {
     pub(crate) in_window: HashMap<MessageId, Signals>,
     /// The candidates left out.
     pub(crate) left_out: Vec<LeftOut>,
+    /// How many candidates stand in the window or in the block.
+    pub(crate) went_in: usize,
 }
 
 impl Fates {
     /// Sorts the candidates, once window and block are final: each is in one of them or left out.
     pub(crate) fn of(candidates: &[Candidate], taken: &Taken, block: &Block, window: &HashSet<MessageId>) -> Self {
-        let no_room = taken.hits.iter().map(|hit| (&hit.item, Reason::NoRoom));
-        let mut reasons: HashMap<&ItemId, Reason> =
-            taken.left_out.iter().map(|left| (&left.item, left.reason)).chain(no_room).collect();
+        let no_room = taken.hits.iter().map(|hit| (key(hit), Reason::NoRoom));
+        let left_out = taken.left_out.iter().map(|left| ((left.shared_by.as_ref(), &left.item), left.reason));
+        let mut reasons: HashMap<Key<'_>, Reason> = left_out.chain(no_room).collect();
         for hit in block.hits(&taken.hits) {
-            reasons.remove(&hit.item);
+            reasons.remove(&key(hit));
         }
         let mut fates = Self::default();
-        for Candidate { item, signals } in candidates {
-            if let Some(id) = item.as_message().filter(|id| window.contains(id)) {
-                fates.in_window.insert(id, *signals);
-            } else if let Some(reason) = reasons.get(item) {
-                fates.left_out.push(LeftOut::new(item, *reason, *signals));
+        for candidate in candidates {
+            if let Some(id) = in_window(window, candidate.key()) {
+                fates.in_window.insert(id, candidate.signals);
+            } else if let Some(reason) = reasons.get(&candidate.key()) {
+                fates.left_out.push(candidate.left_out(*reason));
             }
         }
+        fates.went_in = fates.in_window.len() + block.taken.len();
         fates
     }
 }
 
-/// Returns whether the item is a message of the window.
-pub(crate) fn is_in(window: &HashSet<MessageId>, item: &ItemId) -> bool {
-    item.as_message().is_some_and(|id| window.contains(&id))
+/// Returns whether the item is a message of the window. What others share never is, whatever its id.
+pub(crate) fn is_in(window: &HashSet<MessageId>, key: Key<'_>) -> bool {
+    in_window(window, key).is_some()
+}
+
+fn in_window(window: &HashSet<MessageId>, (shared_by, item): Key<'_>) -> Option<MessageId> {
+    item.as_message().filter(|id| shared_by.is_none() && window.contains(id))
+}
+
+/// Returns what tells a hit from those of all owners.
+pub(crate) fn key(hit: &Hit) -> Key<'_> {
+    (hit.shared_by.as_ref(), &hit.item)
 }
 
 #[cfg(test)]
@@ -119,6 +126,7 @@ mod tests {
 
     use super::*;
     use crate::engine::Content;
+    use crate::id::ItemId;
     use crate::message::{Role, StoredMessage};
     use crate::window::MediaCosts;
     use crate::window::tokens::count_message;
@@ -143,7 +151,8 @@ mod tests {
     fn hit(text: &str) -> Hit {
         let message = Message::new(Role::User, text, Timestamp(0));
         let row = StoredMessage::of_tests(1, 0, message);
-        Hit { item: ItemId::Message(row.id), content: Content::Message(row), signals: Signals::default() }
+        let (item, signals) = (ItemId::Message(row.id), Signals::default());
+        Hit { item, content: Content::Message(row), shared_by: None, signals }
     }
 
     proptest! {
@@ -156,7 +165,7 @@ mod tests {
             prop_assert!(block.tokens <= share);
             let taken: Vec<&Hit> = block.hits(&hits).collect();
             for out in hits.iter().filter(|hit| taken.iter().all(|taken| taken.item != hit.item)) {
-                let all = taken.iter().copied().chain([out]).map(|hit| &hit.content);
+                let all = taken.iter().copied().chain([out]);
                 prop_assert!(Letters.count(&render::recalled(all, Timestamp(0))) > share);
             }
         }

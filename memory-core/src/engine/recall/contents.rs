@@ -78,7 +78,7 @@ impl Context {
                 history.last = Some(row.seq);
             }
             let (item, signals) = (ItemId::Message(row.id), in_window.get(&row.id).copied());
-            parts.included.push(Included { item, part: part.kind, tokens: part.tokens, signals });
+            parts.included.push(Included { item, part: part.kind, tokens: part.tokens, signals, shared_by: None });
             parts.list.push(part);
         }
         parts.push_synopsis(&mut synopsis);
@@ -227,7 +227,8 @@ impl Parts {
     fn push_synopsis(&mut self, synopsis: &mut Option<Part>) {
         let Some(part) = synopsis.take() else { return };
         let item = ItemId::Record(synopsis_id());
-        self.included.push(Included { item, part: part.kind, tokens: part.tokens, signals: None });
+        let (signals, shared_by) = (None, None);
+        self.included.push(Included { item, part: part.kind, tokens: part.tokens, signals, shared_by });
         self.list.push(part);
     }
 

@@ -13,9 +13,10 @@ use crate::model::TokenCounter;
 use crate::time::Stopwatch;
 use crate::window::{Budget, Oversize};
 
-use super::block::{Block, Fates, is_in};
+use super::block::{Block, Fates, is_in, key};
 use super::contents::{Context, Recalled, Room};
 use super::plan::{Chosen, Found, Recall};
+use super::rank::Candidate;
 use super::request::ContextRequest;
 use super::stages::{Stages, longest};
 use super::told::Told;
@@ -49,7 +50,8 @@ impl Session {
     ///
     /// # Errors
     /// `OverBudget` if instructions, query and the last turn do not fit and the request's policy is to fail, or if a query that was
-    /// not appended does not fit by itself; `Invalid` beyond the limits; else the failure of reading the conversation. A failing
+    /// not appended does not fit by itself; `Invalid` beyond the limits, and for owners who cannot share
+    /// ([`ContextRequest::sharing`]); else the failure of reading the conversation. A failing
     /// index or embedder is no error: the receipt names it.
     #[tracing::instrument(name = "context", level = "debug", skip_all)]
     pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
@@ -62,7 +64,7 @@ impl Session {
         let watch = Stopwatch::start();
         let inner = self.scoped().inner();
         let now = inner.clock.now();
-        let recall = request.recall_at(now, watch, inner, self.buffer())?;
+        let recall = request.recall_at(self.scoped(), now, watch, self.buffer())?;
         let asked = self.scoped().ask_tiers(recall.as_ref(), Some(self.id()));
         let shape = request.shape(self.buffer())?;
         let (pinned, tail) = Window::pages(request.budget.limit, &shape);
@@ -124,14 +126,14 @@ impl Session {
         let shown = window.ids(&first);
         let unshown = window.rows.iter().filter(|row| !shown.contains(&row.id));
         let unshown: Vec<Content> = unshown.cloned().map(Content::Message).collect();
-        found.legs.add_fresh(unshown.iter(), &found.recall.filter, &inner.analysis);
+        found.legs.own.add_fresh(unshown.iter(), &found.recall.filter, &inner.analysis);
         if !request.asides {
             found.know(&window.rows);
         }
         let Recall { now, watch, .. } = *found.recall;
         // An answer that was made anew, and where the conversation went without the branch, must not come back as what is remembered.
-        let unwanted = |content: &Content| match content {
-            Content::Message(row) if window.is_after_fork(row) => Some(Reason::AfterFork),
+        let unwanted = |found: &Candidate, content: &Content| match content {
+            Content::Message(row) if found.shared_by.is_none() && window.is_after_fork(row) => Some(Reason::AfterFork),
             content => content.is_replaced().then_some(Reason::Replaced),
         };
         let Chosen { candidates, taken, mut receipt } = self.scoped().choose(found, &shown, &unwanted).await;
@@ -146,15 +148,15 @@ impl Session {
             // free.
             let room = left.saturating_sub(block.tokens);
             (fitted, shown) = window.grow(fitted, shown, room, counter)?;
-            let still = taken.hits.iter().filter(|hit| !is_in(&shown, &hit.item)).count();
+            let still = taken.hits.iter().filter(|hit| !is_in(&shown, key(hit))).count();
             if still == outside {
                 break block;
             }
             outside = still;
         };
-        let Fates { in_window, left_out } = Fates::of(&candidates, &taken, &block, &shown);
-        receipt.left_out = left_out;
-        self.scoped().note_access(block.records(&taken.hits));
+        let Fates { in_window, left_out, went_in } = Fates::of(&candidates, &taken, &block, &shown);
+        receipt.list(left_out, went_in);
+        self.scoped().note_recalled(block.hits(&taken.hits));
         Ok((fitted, Recalled { hits: taken.hits, block, in_window }, receipt))
     }
 }

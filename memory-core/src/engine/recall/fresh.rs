@@ -12,9 +12,9 @@ use crate::index::{own_terms, record_terms};
 use crate::scope::Scope;
 use crate::store::text::{Term, TextHit};
 
+use super::asking::Asking;
 use super::hydrate::Hydrated;
 use super::legs::Legs;
-use super::question::Search;
 
 impl Inner {
     /// Asks all indexes, and reads at the same time what this process wrote and they may not have yet. What was written to the
@@ -22,10 +22,10 @@ impl Inner {
     pub(super) async fn find_stored(
         &self,
         scope: &Scope,
-        search: &Search,
-        filter: &Filter,
+        asking: &Asking<'_>,
         but: Option<&SessionId>,
     ) -> (Legs, Hydrated) {
+        let (search, filter) = (asking.search, asking.filter);
         let mut written = self.unindexed.of(scope, but);
         let waiting = self.waiting_of(scope, but);
         written.retain(|item| !waiting.contains(item));
@@ -33,7 +33,7 @@ impl Inner {
         written.retain(|item| search.searches(item.unit()));
         let mut read = Hydrated::default();
         // Futures as large as these are boxed: an unoptimised build holds one on the stack at each step up to the caller.
-        let legs = Box::pin(self.legs(scope, search, filter));
+        let legs = Box::pin(self.legs(scope, asking));
         if written.is_empty() {
             return (legs.await, read);
         }

@@ -24,6 +24,7 @@ use crate::store::text::{Term, TextHits, TextQuery};
 use crate::store::vectors::{VectorHit, VectorQuery};
 use crate::time::Stopwatch;
 
+use super::asking::Asking;
 use super::hydrate::note;
 use super::question::Search;
 use super::stages::{Stages, Took};
@@ -70,13 +71,17 @@ pub(crate) struct Legs {
 }
 
 impl Legs {
-    /// Returns the messages found.
-    pub(crate) fn messages(&self) -> impl Iterator<Item = MessageId> {
-        let items = self.text.hits.iter().map(|hit| &hit.item).chain(self.vector.iter().map(|hit| &hit.item));
-        items.filter_map(ItemId::as_message)
+    /// Returns the items found; one that both indexes found twice.
+    fn items(&self) -> impl Iterator<Item = &ItemId> {
+        self.text.hits.iter().map(|hit| &hit.item).chain(self.vector.iter().map(|hit| &hit.item))
     }
 
-    /// Returns what the indexes answered, for a receipt.
+    /// Returns the messages found.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = MessageId> {
+        self.items().filter_map(ItemId::as_message)
+    }
+
+    /// Returns what the indexes answered, for a receipt in which nothing is listed yet.
     pub(crate) fn receipt(&self) -> SearchReceipt {
         SearchReceipt {
             terms: self.terms.iter().map(|term| term.as_str().to_owned()).collect(),
@@ -86,6 +91,7 @@ impl Legs {
             text_candidates: self.text.hits.len(),
             vector_candidates: self.vector.len(),
             notes: self.notes.len(),
+            not_listed: self.items().collect::<HashSet<_>>().len(),
             degraded: self.degraded.clone(),
             stages: self.took.clone(),
             ..SearchReceipt::default()
@@ -94,13 +100,14 @@ impl Legs {
 }
 
 impl Inner {
-    /// Asks all indexes at once. A failing one is noted as degraded; the others answer.
+    /// Asks all indexes at once for what one owner has. A failing one is noted as degraded; the others answer.
     ///
     /// The speakers are known only from the hits by words. If the question names one of them, it is embedded again, as that
     /// speaker would say it.
-    pub(crate) async fn legs(&self, scope: &Scope, search: &Search, filter: &Filter) -> Legs {
+    pub(crate) async fn legs(&self, scope: &Scope, asking: &Asking<'_>) -> Legs {
         let stages = Stages::default();
-        let Terms { sought: terms, left_out } = self.terms(scope, search, &stages).await;
+        let (search, filter) = (asking.search, asking.filter);
+        let Terms { sought: terms, left_out } = asking.terms.clone();
         let limit = search.rule().candidates(search.limit).min(self.limits.results.max(POOL));
         let weighs = search.rule().weighs_context();
         let of_unit = |unit| {
@@ -111,7 +118,7 @@ impl Inner {
         let spans = self.text_leg(scope, spans, weighs && search.searches(Unit::Message), &stages);
         // Smoothing needs the neighbours of near messages among the candidates, so more of them are asked for.
         let near = limit.saturating_mul(if weighs { 2 } else { 1 });
-        let vector = noting(Box::pin(self.vector_leg((scope, &stages), search, filter, &search.words, near)));
+        let vector = noting(Box::pin(self.vector_leg((scope, &stages), asking, None, near)));
         let (messages, records, spans, ((mut sought, vector), uncached)) =
             tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record), spans, vector);
 
@@ -124,7 +131,7 @@ impl Inner {
         let asked = if weighs { self.asked(search, &text) } else { Asked::default() };
         let vector = match self.rewritten(search, &asked) {
             Some(words) => {
-                let again = Box::pin(self.vector_leg((scope, &stages), search, filter, &words, near));
+                let again = Box::pin(self.vector_leg((scope, &stages), asking, Some(words.as_str()), near));
                 let (again, vector) = again.await;
                 sought = again.or(sought);
                 vector
@@ -213,16 +220,17 @@ impl Inner {
         }
     }
 
-    /// Searches by meaning. Returns the vector of the question too, if the first index of vectors has its space.
+    /// Searches by meaning: by that of the `rewritten` words, if there are any, else by that of the question. Returns the vector of
+    /// the question too, if the first index of vectors has its space.
     async fn vector_leg(
         &self,
         (scope, stages): (&Scope, &Stages),
-        search: &Search,
-        filter: &Filter,
-        words: &str,
+        asking: &Asking<'_>,
+        rewritten: Option<&str>,
         limit: usize,
     ) -> (Option<Vec<f32>>, std::result::Result<Vec<VectorHit>, (Stage, Error)>) {
-        let (index, vector) = match self.sought((scope, stages), search, words).await {
+        let (search, filter) = (asking.search, asking.filter);
+        let (index, vector) = match self.sought(stages, asking, rewritten).await {
             Ok(Some(found)) => found,
             Ok(None) => return (None, Ok(Vec::new())),
             Err(failure) => return (None, Err(failure)),
@@ -241,10 +249,11 @@ impl Inner {
     /// Returns the index to search by meaning, and the vector to search it with; none if there is nothing to search by.
     async fn sought(
         &self,
-        (scope, stages): (&Scope, &Stages),
-        search: &Search,
-        words: &str,
+        stages: &Stages,
+        asking: &Asking<'_>,
+        rewritten: Option<&str>,
     ) -> std::result::Result<Option<(&Vectors, Vec<f32>)>, (Stage, Error)> {
+        let search = asking.search;
         let asked = search.vector.as_ref().and_then(|(space, _)| {
             let mut indexes = self.indexes.iter().filter_map(Index::as_vectors);
             indexes.find(|index| index.store.space() == space)
@@ -260,10 +269,22 @@ impl Inner {
         if let Some((_, vector)) = &search.vector {
             return Ok(Some((index, vector.clone())));
         }
-        let embedded = stages.time(Stage::Embed, self.in_time("embed", self.embed_query(scope, index, words))).await;
+        let words = rewritten.unwrap_or(&search.words);
+        let embedded = if search.sharing.is_empty() {
+            self.embedded(stages, asking.asker, index, words).await
+        } else {
+            // The owners are asked at the same time: who comes first embeds for all.
+            let vector = asking.vector_of(words);
+            vector.get_or_init(|| self.embedded(stages, asking.asker, index, words)).await.clone()
+        };
         let vector = embedded.map_err(|error| (Stage::Embed, error))?;
         // Without a vector, the embedder knows nothing of these words.
         Ok((!vector.is_empty()).then_some((index, vector)))
+    }
+
+    /// Returns the vector of a query within the time of a search.
+    async fn embedded(&self, stages: &Stages, scope: &Scope, index: &Vectors, words: &str) -> Result<Vec<f32>> {
+        stages.time(Stage::Embed, self.in_time("embed", self.embed_query(scope, index, words))).await
     }
 
     /// Returns the vector of a query: from this process, else from the cache, else from the embedder.

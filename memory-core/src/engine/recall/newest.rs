@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use futures_util::future::try_join_all;
+use futures_util::future::{join_all, try_join_all};
 
 use crate::engine::handle::Scoped;
 use crate::engine::hit::{Content, Hit, SearchResults};
@@ -13,6 +13,7 @@ use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, Seq, SessionId, Unit};
 use crate::message::StoredMessage;
 use crate::record::StoredRecord;
+use crate::scope::Scope;
 use crate::store::chat::{Edge, Page, SessionState, View};
 use crate::time::Timestamp;
 
@@ -27,9 +28,32 @@ const PAGE: usize = 500;
 /// The sort key of the newest items: later ones first, and within a session the last ones.
 type Place = (Reverse<Timestamp>, Reverse<Seq>, Reverse<ItemId>);
 
+/// An item, and who shares it.
+type Newest<'a> = (Place, Option<&'a Scope>, Content);
+
 impl Scoped {
-    /// Returns the newest items that match `filter`, newest first.
+    /// Returns the newest items of the owner and of those who share, newest first, as far as they match `filter`.
     pub(crate) async fn newest(&self, search: &Search, filter: &Filter) -> SearchResults {
+        let others: Vec<Self> = search.sharing.iter().map(|owner| self.memory().of(owner)).collect();
+        let theirs = join_all(others.iter().map(|other| Box::pin(other.newest_of_owner(search, filter))));
+        let own = Box::pin(self.newest_of_owner(search, filter));
+        let ((own, mut receipt), theirs) = tokio::join!(own, theirs);
+        let mut found: Vec<Newest<'_>> = own.into_iter().map(|(place, content)| (place, None, content)).collect();
+        for (owner, (theirs, receipt_of_owner)) in search.sharing.iter().zip(theirs) {
+            receipt.share(owner, receipt_of_owner);
+            found.extend(theirs.into_iter().map(|(place, content)| (place, Some(owner), content)));
+        }
+        found.sort_by(|one, other| (&one.0, one.1).cmp(&(&other.0, other.1)));
+        found.truncate(search.limit);
+        let hit = |((_, _, Reverse(item)), owner, content): Newest<'_>| {
+            let (shared_by, signals) = (owner.cloned(), Signals::default());
+            Hit { item, content, shared_by, signals }
+        };
+        SearchResults { hits: found.into_iter().map(hit).collect(), receipt }
+    }
+
+    /// Returns the newest items of this owner, in no order.
+    async fn newest_of_owner(&self, search: &Search, filter: &Filter) -> (Vec<(Place, Content)>, SearchReceipt) {
         let messages = async {
             if search.searches(Unit::Message) {
                 self.newest_messages(search.limit, filter).await
@@ -48,11 +72,7 @@ impl Scoped {
         receipt.notes = notes.len();
         let messages = messages.into_iter().map(|row| (of_message(&row), Content::Message(row)));
         let records = records.into_iter().chain(notes).map(|stored| (of_record(&stored), Content::Record(stored)));
-        let mut found: Vec<(Place, Content)> = messages.chain(records).collect();
-        found.sort_by(|one, other| one.0.cmp(&other.0));
-        found.truncate(search.limit);
-        let hit = |((_, _, Reverse(item)), content)| Hit { item, content, signals: Signals::default() };
-        SearchResults { hits: found.into_iter().map(hit).collect(), receipt }
+        (messages.chain(records).collect(), receipt)
     }
 
     /// Returns the newest messages. A session whose last message is older than all those found is not read.

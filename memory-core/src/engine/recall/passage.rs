@@ -14,10 +14,11 @@ use crate::rank::{Bm25, bm25f, tells};
 use crate::store::text::{Term, TextHit, TextHits};
 use crate::time::Timestamp;
 
+use super::each::OfEach;
 use super::hydrate::Hydrated;
 use super::legs::Legs;
 use super::question::Search;
-use super::rank::rank;
+use super::rank::{Candidate, rank};
 
 /// How many of the best candidates are looked at. The hits are among them, so they are read in the same call.
 pub(crate) const LOOKED_AT: usize = 32;
@@ -33,13 +34,25 @@ const OUTSIDE: f32 = 0.1;
 /// "detailer" before "details".
 const OTHER_FORM: f32 = 0.1;
 
-impl Legs {
+/// A message that was looked at.
+struct Looked {
+    /// Its place among the hits by words.
+    place: usize,
+    /// The hit with the counts of its best passage.
+    hit: TextHit,
+    /// How often that passage holds each term in the form of the question.
+    exact: Vec<u32>,
+}
+
+impl OfEach<Legs> {
     /// Returns the best candidates, which are to be read and looked at again; none if the ranking goes by the indexes alone.
-    pub(crate) fn best(&self, search: &Search, now: Timestamp) -> Vec<ItemId> {
+    pub(crate) fn best(&self, search: &Search, now: Timestamp) -> Vec<Candidate> {
         if !search.rule().weighs_context() {
             return Vec::new();
         }
-        rank(search, self.clone(), now).into_iter().take(LOOKED_AT).map(|found| found.item).collect()
+        let mut best = rank(search, self, now);
+        best.truncate(LOOKED_AT);
+        best
     }
 }
 
@@ -48,14 +61,29 @@ impl Inner {
     /// the question count more than others of their stem, and what a message tells is noted.
     ///
     /// What was not read stays as the indexes know it.
-    pub(crate) fn look_again(&self, search: &Search, legs: &mut Legs, read: &Hydrated) {
+    pub(crate) fn look_again(&self, search: &Search, legs: &mut OfEach<Legs>, read: &OfEach<Hydrated>) {
+        let each = legs.iter_mut().zip(read.iter());
+        let mut looked: Vec<Vec<Looked>> = each.map(|(legs, (_, read))| self.look_at(search, legs, read)).collect();
+        // A form that one owner has lowers the others' other forms too.
+        prefer_exact(&mut looked);
+        for (legs, looked) in legs.iter_mut().zip(looked) {
+            for Looked { place, hit, .. } in looked {
+                if let Some(old) = legs.text.hits.get_mut(place) {
+                    *old = hit;
+                }
+            }
+        }
+    }
+
+    /// Returns what was seen in the messages of one owner.
+    fn look_at(&self, search: &Search, legs: &mut Legs, read: &Hydrated) -> Vec<Looked> {
         let message = |(item, content): (&ItemId, &Content)| match content {
             Content::Message(row) => Some((item.clone(), row.message.clone()?)),
             Content::Record(_) => None,
         };
         let messages: HashMap<ItemId, Arc<Message>> = read.contents().filter_map(message).collect();
         self.hear(search, legs, &messages);
-        self.read_passages(search, legs, &messages);
+        self.read_passages(search, legs, &messages)
     }
 
     /// Notes how much each message tells beside what the question says already. Who types a keyword or quotes a message looks for
@@ -74,10 +102,10 @@ impl Inner {
         }
     }
 
-    /// Gives the hits among `messages` the counts of their best passage.
-    fn read_passages(&self, search: &Search, legs: &mut Legs, messages: &HashMap<ItemId, Arc<Message>>) {
+    /// Returns the hits among `messages` with the counts of their best passage.
+    fn read_passages(&self, search: &Search, legs: &Legs, messages: &HashMap<ItemId, Arc<Message>>) -> Vec<Looked> {
         let mut reader = Reader::new(&self.analysis, &search.words, &legs.terms);
-        let mut looked: Vec<(usize, TextHit, Vec<u32>)> = Vec::new();
+        let mut looked = Vec::new();
         for (place, hit) in (0..).zip(&legs.text.hits) {
             let Some(message) = messages.get(&hit.item) else { continue };
             let is_long = hit.length as usize > PASSAGE_WORDS;
@@ -90,14 +118,9 @@ impl Inner {
             let evidence = TextHits { hits, containing: legs.text.containing.clone(), ..legs.text };
             let scored = bm25f(&Bm25::default(), &evidence).into_iter().zip(read);
             let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
-            looked.extend(best.map(|(_, (hit, exact))| (place, hit, exact)));
+            looked.extend(best.map(|(_, (hit, exact))| Looked { place, hit, exact }));
         }
-        prefer_exact(&mut looked);
-        for (place, hit, _) in looked {
-            if let Some(old) = legs.text.hits.get_mut(place) {
-                *old = hit;
-            }
-        }
+        looked
     }
 }
 
@@ -109,16 +132,38 @@ fn passage_of(hit: &TextHit, counts: &Counts) -> TextHit {
 }
 
 /// Lowers the counts of words in another form than the question's, for the terms that some hit has in that form.
-fn prefer_exact(looked: &mut [(usize, TextHit, Vec<u32>)]) {
-    let terms = looked.iter().map(|(_, _, exact)| exact.len()).max().unwrap_or(0);
-    let is_exact = |term: &usize| looked.iter().any(|(_, _, exact)| exact.get(*term).is_some_and(|count| *count > 0));
+fn prefer_exact(looked: &mut [Vec<Looked>]) {
+    let all = || looked.iter().flatten();
+    let terms = all().map(|Looked { exact, .. }| exact.len()).max().unwrap_or(0);
+    let is_exact = |term: &usize| all().any(|Looked { exact, .. }| exact.get(*term).is_some_and(|count| *count > 0));
     for term in (0..terms).filter(is_exact).collect::<Vec<usize>>() {
-        for (_, hit, exact) in &mut *looked {
+        for Looked { hit, exact, .. } in looked.iter_mut().flatten() {
             let (own, exact) = (hit.own.get(term), exact.get(term));
             let others = own.zip(exact).map_or(0, |(own, exact)| own.saturating_sub(*exact));
             if let Some(near) = hit.near.get_mut(term) {
                 *near -= OTHER_FORM * others as f32;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fields::Fields;
+    use crate::id::{MessageId, Seq, SessionId};
+
+    #[test]
+    fn the_form_of_the_question_counts_before_the_other_forms_of_all_owners() {
+        let looked = |exact: [u32; 2]| {
+            let fields = Fields::of_span(&SessionId::new("s").unwrap(), Seq(1), Timestamp(0));
+            let item = ItemId::Message(MessageId::of_content(b"one"));
+            let hit = TextHit { item, own: vec![1, 1], near: vec![0.0, 0.0], length: 2, fields };
+            Looked { place: 0, hit, exact: exact.into() }
+        };
+        let mut all = [vec![looked([0, 0])], vec![looked([1, 0])]];
+        prefer_exact(&mut all);
+        let near: Vec<&[f32]> = all.iter().flatten().map(|looked| looked.hit.near.as_slice()).collect();
+        assert_eq!(near, [[-OTHER_FORM, 0.0], [0.0, 0.0]]);
     }
 }

@@ -8,14 +8,16 @@ use crate::engine::receipt::SearchReceipt;
 use crate::filter::Filter;
 use crate::id::{ItemId, MessageId, SessionId};
 use crate::message::StoredMessage;
+use crate::scope::Scope;
 use crate::store::text::Term;
 use crate::time::{Stopwatch, Timestamp};
 
-use super::block::is_in;
+use super::block::{is_in, key};
+use super::each::OfEach;
 use super::hydrate::Hydrated;
 use super::legs::Legs;
 use super::question::Search;
-use super::rank::{Candidate, rank};
+use super::rank::{Candidate, Key, rank};
 use super::search::{Taken, Unwanted, irrelevant};
 
 /// How many items of each tier are recalled at most.
@@ -41,17 +43,17 @@ pub(super) struct Recall {
 /// What the indexes found, and what truth said of it.
 pub(super) struct Found<'a> {
     pub(super) recall: &'a Recall,
-    pub(super) legs: Legs,
-    pub(super) read: Hydrated,
+    pub(super) legs: OfEach<Legs>,
+    pub(super) read: OfEach<Hydrated>,
 }
 
 impl Found<'_> {
     /// Takes over the candidates that the window has read.
     pub(super) fn know(&mut self, rows: &[StoredMessage]) {
-        let found: HashSet<MessageId> = self.legs.messages().collect();
+        let (found, read): (HashSet<MessageId>, _) = (self.legs.own.messages().collect(), &mut self.read.own);
         for row in rows.iter().filter(|row| found.contains(&row.id)) {
-            if self.read.get(&ItemId::Message(row.id)).is_none() {
-                self.read.add(Content::Message(row.clone()), &self.recall.filter);
+            if read.get(&ItemId::Message(row.id)).is_none() {
+                read.add(Content::Message(row.clone()), &self.recall.filter);
             }
         }
     }
@@ -72,7 +74,7 @@ impl Scoped {
             return;
         };
         let best = legs.best(&recall.search, recall.now);
-        self.inner().hydrate(self.scope(), best.iter(), &recall.filter, read).await;
+        self.inner().hydrate_each(self.scope(), best.iter(), &recall.filter, read).await;
     }
 }
 
@@ -94,15 +96,14 @@ impl Scoped {
         let is_relevant = legs.is_relevant(informative, relevance);
         let mut receipt = legs.receipt();
         receipt.relevance = Some(relevance);
-        let notes = legs.notes.clone();
         let candidates = if is_relevant {
-            inner.arranged(self.scope(), search, filter, legs, &mut read).await
+            inner.arranged(self.scope(), search, filter, &legs, &mut read).await
         } else {
-            rank(search, legs, inner.clock.now())
+            rank(search, &legs, inner.clock.now())
         };
-        let outside: Vec<&Candidate> = candidates.iter().filter(|found| !is_in(shown, &found.item)).collect();
+        let outside: Vec<&Candidate> = candidates.iter().filter(|found| !is_in(shown, found.key())).collect();
         let quota = if is_relevant { *quota } else { Quota { items: 0, notes: 0 } };
-        let mut taken = self.take_of_each(&outside, &notes, quota, (filter, unwanted), read, &mut receipt).await;
+        let mut taken = self.take_of_each(&outside, &legs, quota, (filter, unwanted), read, &mut receipt).await;
         if !is_relevant {
             taken.left_out = irrelevant(&outside, search.limit);
         }
@@ -113,15 +114,16 @@ impl Scoped {
     async fn take_of_each(
         &self,
         candidates: &[&Candidate],
-        notes: &HashSet<ItemId>,
+        legs: &OfEach<Legs>,
         quota: Quota,
         (filter, unwanted): (&Filter, Unwanted<'_>),
-        mut read: Hydrated,
+        mut read: OfEach<Hydrated>,
         receipt: &mut SearchReceipt,
     ) -> Taken {
-        let (noted, others): (Vec<&Candidate>, Vec<&Candidate>) =
-            candidates.iter().partition(|found| notes.contains(&found.item));
-        let known = read.split(noted.iter().map(|found| &found.item));
+        let is_note =
+            |found: &Candidate| legs.get(found.shared_by.as_ref()).is_some_and(|legs| legs.notes.contains(&found.item));
+        let (noted, others): (Vec<&Candidate>, Vec<&Candidate>) = candidates.iter().partition(|found| is_note(found));
+        let known = split(&mut read, &noted);
         let mut taken = self.take(&others, quota.items, filter, read, unwanted, receipt).await;
         if noted.is_empty() {
             return taken;
@@ -129,8 +131,21 @@ impl Scoped {
         let more = self.take(&noted, quota.notes, filter, known, unwanted, receipt).await;
         taken.hits.extend(more.hits);
         taken.left_out.extend(more.left_out);
-        let places: HashMap<&ItemId, usize> = candidates.iter().map(|found| &found.item).zip(0..).collect();
-        taken.hits.sort_by_key(|hit| places.get(&hit.item).copied());
+        let places: HashMap<Key<'_>, usize> = candidates.iter().map(|found| found.key()).zip(0..).collect();
+        taken.hits.sort_by_key(|hit| places.get(&key(hit)).copied());
         taken
     }
+}
+
+/// Takes out what is known of these candidates.
+fn split(read: &mut OfEach<Hydrated>, candidates: &[&Candidate]) -> OfEach<Hydrated> {
+    let items = |shared_by: Option<&Scope>| -> Vec<&ItemId> {
+        candidates.iter().filter(|found| found.shared_by.as_ref() == shared_by).map(|found| &found.item).collect()
+    };
+    let own = read.own.split(items(None).into_iter());
+    let of_owner = |(owner, theirs): &mut (Scope, Hydrated)| {
+        let items = items(Some(&*owner));
+        (owner.clone(), theirs.split(items.into_iter()))
+    };
+    OfEach { own, shared: read.shared.iter_mut().map(of_owner).collect() }
 }

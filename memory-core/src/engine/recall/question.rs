@@ -4,6 +4,7 @@ use crate::filter::{Field, Filter, Scalar};
 use crate::id::Unit;
 use crate::message::Trust;
 use crate::rank::Ranking;
+use crate::scope::Scope;
 use crate::time::Timestamp;
 use crate::vector::EmbeddingSpace;
 use crate::window::BufferConfig;
@@ -39,6 +40,8 @@ pub struct Search {
     pub ranking: Option<Ranking>,
     /// The lambda of maximal marginal relevance, 0 to 1. Default none: near-duplicates stand where their scores put them.
     pub mmr: Option<f32>,
+    /// Other owners whose memory is searched too. Default none.
+    pub sharing: Vec<Scope>,
 }
 
 impl Search {
@@ -54,6 +57,7 @@ impl Search {
             vector: None,
             ranking: None,
             mmr: None,
+            sharing: Vec::new(),
         }
     }
 
@@ -139,6 +143,44 @@ impl Search {
     #[must_use]
     pub fn mmr(mut self, lambda: f32) -> Self {
         self.mmr = Some(lambda);
+        self
+    }
+
+    /// Searches what other owners of the same tenant share too, such as a team or a handbook: all that a search of theirs finds,
+    /// their messages, records and notes. Each is named by the whole scope, up to [`Limits::sharing`](crate::Limits::sharing) of
+    /// them: who may name an owner may read what they have, so take no scope from a stranger.
+    ///
+    /// The owners are asked at the same time and ranked together; the filter holds for all of them. A hit of another owner says
+    /// whose it is ([`Hit::shared_by`](crate::engine::Hit::shared_by)), also if both have an item of the same id. The receipt tells
+    /// how much was found with each ([`SearchReceipt::sharing`](crate::engine::SearchReceipt::sharing)). An owner who was erased has
+    /// nothing to share.
+    ///
+    /// The filter goes by the trust that an item has with its owner ([`Search::min_trust`]). A context shows what others share with at
+    /// most the trust [`Trust::Assistant`]: their words are not those of the person who asks.
+    ///
+    /// Nothing is written to the memory of those who share, except that [`Scoped::recall`](crate::engine::Scoped::recall) and
+    /// contexts count the access to their records, and that upkeep is told what their indexes should no longer hold.
+    ///
+    /// A search fails with `Invalid` if one of them is the owner who asks, of another tenant or named twice, or if there are too
+    /// many.
+    ///
+    /// ```
+    /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+    /// use memory_core::Scope;
+    /// use memory_core::engine::Search;
+    ///
+    /// let team = Scope::new("acme", "team:support")?;
+    /// let found = ada.search(&Search::new("Who is on call?").sharing([team])).await?;
+    /// for hit in found.hits {
+    ///     let whose = hit.shared_by.map_or("mine".to_owned(), |owner| owner.subject());
+    ///     println!("{whose}: {}", hit.content.text());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn sharing(mut self, owners: impl IntoIterator<Item = Scope>) -> Self {
+        self.sharing = owners.into_iter().collect();
         self
     }
 

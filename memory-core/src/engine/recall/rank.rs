@@ -2,20 +2,23 @@
 
 use std::collections::HashMap;
 
-use crate::engine::receipt::Signals;
+use uuid::Uuid;
+
+use crate::engine::hit::{Content, Hit};
+use crate::engine::receipt::{LeftOut, Reason, Signals};
 use crate::fields::Fields;
-use crate::id::ItemId;
+use crate::id::{ItemId, RecordId, Seq, SessionId};
 use crate::index::span_of;
 use crate::message::Role;
 use crate::rank::{
     Bm25, Candidate as Found, Contribution, Decay, Importance, Leg, LegKind, NAMED_BONUS, NAMED_WEIGHT,
     NEIGHBOUR_COSINE_WEIGHT, PERSON_BONUS, RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans,
-    below_lenders, bm25f, hand_on, smooth,
+    below_lenders, best, bm25f, hand_on, smooth,
 };
-use crate::store::text::TextHits;
-use crate::store::vectors::VectorHit;
+use crate::scope::Scope;
 use crate::time::Timestamp;
 
+use super::each::OfEach;
 use super::legs::{Asked, Legs};
 use super::question::Search;
 
@@ -23,33 +26,107 @@ use super::question::Search;
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) item: ItemId,
+    /// The owner who shares it; none if it is the own of whoever asks.
+    pub(crate) shared_by: Option<Scope>,
     pub(crate) signals: Signals,
 }
 
-/// Returns the candidates of all indexes, best first.
-pub(crate) fn rank(search: &Search, legs: Legs, now: Timestamp) -> Vec<Candidate> {
-    let Legs { tells, text, spans, vector, notes, asked, limit, importance, .. } = legs;
-    let weighs = search.rule().weighs_context();
-    let mut legs = [
-        (LegKind::Text, text_leg(&text, &spans, &asked, &tells)),
-        (LegKind::Vector, vector_leg(&vector, &asked, limit, weighs, &tells)),
-    ];
-    for found in legs.iter_mut().flat_map(|(_, leg)| &mut leg.candidates).filter(|found| notes.contains(&found.item)) {
-        found.decay = Some(Decay::WORKING);
+/// What tells an item from those of all owners.
+pub(crate) type Key<'a> = (Option<&'a Scope>, &'a ItemId);
+
+impl Candidate {
+    pub(crate) fn key(&self) -> Key<'_> {
+        (self.shared_by.as_ref(), &self.item)
     }
-    if search.rule().weighs_importance() {
-        for found in legs.iter_mut().flat_map(|(_, leg)| &mut leg.candidates) {
-            found.importance = importance.get(&found.item).copied().unwrap_or_else(|| unused(found.at, now));
+
+    pub(crate) fn item(&self) -> &ItemId {
+        &self.item
+    }
+
+    /// Returns it as a hit.
+    pub(crate) fn hit(&self, content: Content) -> Hit {
+        Hit { item: self.item.clone(), content, shared_by: self.shared_by.clone(), signals: self.signals }
+    }
+
+    /// Returns it as what is left out for a reason.
+    pub(crate) fn left_out(&self, reason: Reason) -> LeftOut {
+        let (item, shared_by) = (self.item.clone(), self.shared_by.clone());
+        LeftOut { item, reason, signals: self.signals, shared_by }
+    }
+}
+
+/// Returns the candidates of all indexes and owners, best first.
+pub(crate) fn rank(search: &Search, legs: &OfEach<Legs>, now: Timestamp) -> Vec<Candidate> {
+    let (rule, numbers) = (search.rule(), Numbers::of(legs));
+    let (mut text, mut vector) = (Vec::new(), Vec::new());
+    let (mut cosines, mut documents): (HashMap<Key<'_>, f32>, u64) = (HashMap::new(), 0);
+    let alone: Vec<Alone<'_>> = legs.iter().map(|(_, legs)| Alone::of(legs)).collect();
+    // Spans count in the scale of all owners, as the scores do.
+    let bests = alone.iter().fold((0.0, 0.0), |bests, alone| alone.better(bests));
+    for ((shared_by, legs), alone) in legs.iter().zip(alone) {
+        let mut by_words = alone.by_words(legs, bests);
+        let mut by_meaning = by_meaning(legs, rule.weighs_context());
+        for found in by_words.iter_mut().chain(&mut by_meaning) {
+            if legs.notes.contains(&found.item) {
+                found.decay = Some(Decay::WORKING);
+            }
+            if rule.weighs_importance() {
+                let known = legs.importance.get(&found.item).copied();
+                found.importance = known.unwrap_or_else(|| unused(found.at, now));
+            }
+            if let Some(number) = numbers.stand_in((shared_by, &found.item)) {
+                found.item = number;
+            }
         }
+        add(&mut text, by_words);
+        add(&mut vector, by_meaning);
+        cosines.extend(legs.vector.iter().map(|hit| ((shared_by, &hit.item), hit.similarity.value())));
+        // Each has the number of all of them.
+        documents = documents.max(legs.text.documents);
     }
-    let fused = search.rule().rank(legs, now);
-    let cosines: HashMap<&ItemId, f32> = vector.iter().map(|hit| (&hit.item, hit.similarity.value())).collect();
+    let text = Leg { candidates: text, floor: 0.0, partition: documents, weight: 1.0 };
+    let fused = rule.rank([(LegKind::Text, text), (LegKind::Vector, vector_leg(vector, legs.own.limit))], now);
     let candidate = |fused: crate::rank::Fused| {
         let of = |leg: usize| fused.legs.get(leg).copied().unwrap_or_default();
-        let signals = signals(fused.score, of(0), of(1), cosines.get(&fused.item).copied());
-        Candidate { item: fused.item, signals }
+        let (shared_by, item) = numbers.key(&fused.item);
+        let signals = signals(fused.score, of(0), of(1), cosines.get(&(shared_by, item)).copied());
+        Candidate { item: item.clone(), shared_by: shared_by.cloned(), signals }
     };
     fused.into_iter().map(candidate).collect()
+}
+
+/// Numbers that stand for the items of several owners while these are ranked together: an id is unique within its owner alone, and
+/// the same fact told to two of them has one id. Without owners who share, items stand for themselves.
+struct Numbers<'a>(Vec<(&'a ItemId, Option<&'a Scope>)>);
+
+impl<'a> Numbers<'a> {
+    fn of(legs: &'a OfEach<Legs>) -> Self {
+        if legs.shared.is_empty() {
+            return Self(Vec::new());
+        }
+        let found = legs.iter().flat_map(|(shared_by, Legs { text, vector, .. })| {
+            let items = text.hits.iter().map(|hit| &hit.item).chain(vector.iter().map(|hit| &hit.item));
+            items.map(move |item| (item, shared_by))
+        });
+        let mut found: Vec<_> = found.collect();
+        // In the order of the items, which decides between equals.
+        found.sort_unstable();
+        found.dedup();
+        Self(found)
+    }
+
+    /// Returns what stands for an item; none if it stands for itself.
+    fn stand_in(&self, (shared_by, item): Key<'_>) -> Option<ItemId> {
+        let number = self.0.binary_search(&(item, shared_by)).ok()?;
+        Some(ItemId::Record(RecordId(Uuid::from_u128(number as u128))))
+    }
+
+    /// Returns the item that another one stands for.
+    fn key<'b>(&'b self, item: &'b ItemId) -> Key<'b> {
+        let number = item.as_record().and_then(|RecordId(number)| usize::try_from(number.as_u128()).ok());
+        let found = number.and_then(|number| self.0.get(number));
+        found.map_or((None, item), |(item, shared_by)| (*shared_by, *item))
+    }
 }
 
 /// Returns the importance of an item that has only a time, such as a message.
@@ -61,31 +138,64 @@ fn signals(score: f32, text: Contribution, vector: Contribution, cosine: Option<
     Signals { score, text: text.score, text_rank: text.rank, cosine, vector_rank: vector.rank, reranked: None }
 }
 
-/// Scores the hits by words: BM25F, weighted by role, speaker, time and the span around.
-fn text_leg(text: &TextHits, spans: &TextHits, asked: &Asked, tells: &HashMap<ItemId, f32>) -> Leg {
-    let roles = if asked.the_model { RoleWeights::of_the_asked() } else { RoleWeights::default() };
-    let bm25 = Bm25::default();
-    let scores = bm25f(&bm25, text).into_iter().zip(&text.hits);
-    let mut scores: Vec<f32> =
-        scores.map(|(score, hit)| score * roles.of(&hit.fields) * asked.weight(&hit.fields)).collect();
-    let places: Vec<_> = text.hits.iter().map(|hit| hit.fields.session.as_ref().zip(hit.fields.seq)).collect();
-    let holds: Vec<bool> = text.hits.iter().map(|hit| hit.own.iter().any(|count| *count > 0)).collect();
-    below_lenders(&places, &holds, &mut scores);
-    let span_scores = bm25f(&bm25, spans);
-    let best_span = span_scores.iter().copied().fold(0.0, f32::max);
-    let by_span: HashMap<&ItemId, f32> = spans.hits.iter().map(|hit| &hit.item).zip(span_scores).collect();
-    let around: Vec<Option<f32>> =
-        text.hits.iter().map(|hit| by_span.get(&span_around(&hit.fields)?).copied()).collect();
-    let mut scores = add_spans(&scores, &around, best_span, SPAN_WEIGHT);
-    hand_on(&places, &told(text.hits.iter().map(|hit| &hit.item), tells), 0.0, &mut scores);
-    let found = text.hits.iter().zip(scores).map(|(hit, score)| Found {
-        item: hit.item.clone(),
-        at: hit.fields.at,
-        score,
-        importance: 0.0,
-        decay: None,
-    });
-    Leg { candidates: found.collect(), floor: 0.0, partition: text.documents, weight: 1.0 }
+/// The scores by words of an owner's hits before the spans around count: BM25F, weighted by role, speaker and time.
+struct Alone<'a> {
+    places: Vec<Place<'a>>,
+    scores: Vec<f32>,
+    /// The scores of the spans around.
+    around: Vec<Option<f32>>,
+    best_span: f32,
+}
+
+/// Where a hit stands, if it is a message.
+type Place<'a> = Option<(&'a SessionId, Seq)>;
+
+impl<'a> Alone<'a> {
+    fn of(Legs { text, spans, asked, .. }: &'a Legs) -> Self {
+        let roles = if asked.the_model { RoleWeights::of_the_asked() } else { RoleWeights::default() };
+        let bm25 = Bm25::default();
+        let scores = bm25f(&bm25, text).into_iter().zip(&text.hits);
+        let mut scores: Vec<f32> =
+            scores.map(|(score, hit)| score * roles.of(&hit.fields) * asked.weight(&hit.fields)).collect();
+        let places: Vec<Place<'a>> = text.hits.iter().map(|hit| place(&hit.fields)).collect();
+        let holds: Vec<bool> = text.hits.iter().map(|hit| hit.own.iter().any(|count| *count > 0)).collect();
+        below_lenders(&places, &holds, &mut scores);
+        let span_scores = bm25f(&bm25, spans);
+        let best_span = best(&span_scores);
+        let by_span: HashMap<&ItemId, f32> = spans.hits.iter().map(|hit| &hit.item).zip(span_scores).collect();
+        let around = text.hits.iter().map(|hit| by_span.get(&span_around(&hit.fields)?).copied()).collect();
+        Self { places, scores, around, best_span }
+    }
+
+    /// Returns the best score and the best score of a span, of these and those given.
+    fn better(&self, (score, span): (f32, f32)) -> (f32, f32) {
+        (best(&self.scores).max(score), self.best_span.max(span))
+    }
+
+    /// Returns the hits with what the spans around add, in the scale of the best score and span, and with what messages hand on.
+    fn by_words(&self, Legs { text, tells, .. }: &Legs, bests: (f32, f32)) -> Vec<Found> {
+        let mut scores = add_spans(&self.scores, &self.around, bests, SPAN_WEIGHT);
+        hand_on(&self.places, &told(text.hits.iter().map(|hit| &hit.item), tells), 0.0, &mut scores);
+        let found = text.hits.iter().zip(scores).map(|(hit, score)| found(&hit.item, hit.fields.at, score));
+        found.collect()
+    }
+}
+
+fn place(fields: &Fields) -> Place<'_> {
+    fields.session.as_ref().zip(fields.seq)
+}
+
+/// Adds what one owner has to what others have.
+fn add(all: &mut Vec<Found>, more: Vec<Found>) {
+    if all.is_empty() {
+        *all = more;
+    } else {
+        all.extend(more);
+    }
+}
+
+fn found(item: &ItemId, at: Timestamp, score: f32) -> Found {
+    Found { item: item.clone(), at, score, importance: 0.0, decay: None }
 }
 
 /// Returns how much each item tells: 1 if it was not looked at.
@@ -104,12 +214,11 @@ fn span_around(fields: &Fields) -> Option<ItemId> {
     Some(ItemId::Span(fields.session.clone()?, span_of(fields.seq?)))
 }
 
-/// Scores the hits by meaning: their cosines and, if `weighs`, those of neighbours, the speaker and the time. Keeps the best
-/// `limit`.
-fn vector_leg(hits: &[VectorHit], asked: &Asked, limit: usize, weighs: bool, tells: &HashMap<ItemId, f32>) -> Leg {
+/// Scores the hits by meaning: their cosines and, if `weighs`, those of neighbours, the speaker and the time.
+fn by_meaning(Legs { vector: hits, asked, tells, .. }: &Legs, weighs: bool) -> Vec<Found> {
     let mut scores: Vec<f32> = hits.iter().map(|hit| hit.similarity.value()).collect();
     if weighs {
-        let places: Vec<_> = hits.iter().map(|hit| hit.fields.session.as_ref().zip(hit.fields.seq)).collect();
+        let places: Vec<Place<'_>> = hits.iter().map(|hit| place(&hit.fields)).collect();
         scores = smooth(&places, &scores, NEIGHBOUR_COSINE_WEIGHT);
         for (score, hit) in scores.iter_mut().zip(hits) {
             *score += asked.bonus(&hit.fields);
@@ -118,11 +227,11 @@ fn vector_leg(hits: &[VectorHit], asked: &Asked, limit: usize, weighs: bool, tel
         let floor = lowest_of_sample(&scores);
         hand_on(&places, &tells, floor, &mut scores);
     }
-    let mut found: Vec<Found> = hits
-        .iter()
-        .zip(scores)
-        .map(|(hit, score)| Found { item: hit.item.clone(), at: hit.fields.at, score, importance: 0.0, decay: None })
-        .collect();
+    hits.iter().zip(scores).map(|(hit, score)| found(&hit.item, hit.fields.at, score)).collect()
+}
+
+/// Returns the leg of the best `limit` hits by meaning.
+fn vector_leg(mut found: Vec<Found>, limit: usize) -> Leg {
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.at.cmp(&a.at)).then_with(|| a.item.cmp(&b.item)));
     found.truncate(limit);
     let floor = found.get(SAMPLE - 1).or(found.last()).map_or(1.0, |lowest| lowest.score);

@@ -1,8 +1,9 @@
 //! The request for a context: what is asked, within which budget, and what may go in.
 
-use crate::engine::inner::Inner;
+use crate::engine::handle::Scoped;
 use crate::error::Result;
 use crate::filter::Filter;
+use crate::scope::Scope;
 use crate::time::{Stopwatch, Timestamp};
 use crate::window::{Budget, BufferConfig, Oversize};
 
@@ -56,6 +57,8 @@ pub struct ContextRequest {
     pub synopsis: bool,
     /// Whether the messages of the window show what stands aside in them, where each call has its result. Default false.
     pub asides: bool,
+    /// Other owners of whose memory items are recalled too, as [`Search::sharing`]. Default none.
+    pub sharing: Vec<Scope>,
 }
 
 impl ContextRequest {
@@ -73,6 +76,7 @@ impl ContextRequest {
             mmr: None,
             synopsis: true,
             asides: false,
+            sharing: Vec::new(),
         }
     }
 
@@ -150,6 +154,30 @@ impl ContextRequest {
         self
     }
 
+    /// Sets other owners of whose memory items are recalled too: see [`Search::sharing`]. The items, notes and tokens that may be
+    /// recalled are those of all owners together, and the synopsis and the conversation are the owner's own.
+    ///
+    /// Each recalled item that another owner shares says so in the block, and in
+    /// [`Included::shared_by`](crate::engine::Included::shared_by). Its access is counted with the owner whose it is.
+    ///
+    /// ```
+    /// # async fn example(session: &memory_core::engine::Session) -> memory_core::Result<()> {
+    /// use memory_core::Scope;
+    /// use memory_core::engine::ContextRequest;
+    ///
+    /// // Ada's conversation, with what she and her team know.
+    /// let team = Scope::new("acme", "team:support")?;
+    /// let context = session.assemble(&ContextRequest::new("Who is on call?", 4_000).sharing([team.clone()])).await?;
+    /// assert!(context.receipt.search.sharing.iter().all(|asked| asked.owner == team));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn sharing(mut self, owners: impl IntoIterator<Item = Scope>) -> Self {
+        self.sharing = owners.into_iter().collect();
+        self
+    }
+
     /// Returns the most tokens of `left` that recalled items may take.
     pub(super) fn share(&self, left: u64) -> u64 {
         self.recall_tokens.min(left / 3)
@@ -170,21 +198,23 @@ impl ContextRequest {
         Ok(Shape::of(&config, self.oversize, limit, self.share(limit)))
     }
 
-    /// Returns what is to be recalled for a conversation with these settings, if anything is.
+    /// Returns what is to be recalled for a conversation of an owner with these settings, if anything is.
     pub(super) fn recall_at(
         &self,
+        scoped: &Scoped,
         now: Timestamp,
         watch: Stopwatch,
-        inner: &Inner,
         config: &BufferConfig,
     ) -> Result<Option<Recall>> {
+        let inner = scoped.inner();
+        inner.limits.check_sharing(scoped.scope(), &self.sharing)?;
         let bytes = inner.limits.query_bytes;
         let words = self.query.get(..self.query.floor_char_boundary(bytes)).unwrap_or_default();
         if self.recall == 0 || words.trim().is_empty() {
             return Ok(None);
         }
         let mut search = Search::new(words).limit(self.recall).matching(self.filter.clone()).ranked_by(config);
-        search.mmr = self.mmr;
+        (search.mmr, search.sharing) = (self.mmr, self.sharing.clone());
         inner.check(&search)?;
         let filter = search.effective(now);
         let informative = inner.analysis.informative(&search.words);

@@ -11,15 +11,17 @@ use crate::error::{Error, Result};
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{Seq, Unit};
 use crate::message::Link;
+use crate::scope::Scope;
 use crate::store::chat::{Page, Slice, View};
 use crate::time::Stopwatch;
 
+use super::each::OfEach;
 use super::hydrate::Hydrated;
 use super::question::Search;
 use super::rank::Candidate;
 use super::stages::longest;
 
-/// How many searches run at once.
+/// How many searches run at once if each asks one owner; of those that ask several, so many fewer.
 const TOGETHER: usize = 8;
 
 /// The hits among the candidates of a search, and the others.
@@ -29,8 +31,8 @@ pub(crate) struct Taken {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// Says why a hit is unwanted; none if it is not.
-pub(crate) type Unwanted<'a> = &'a (dyn Fn(&Content) -> Option<Reason> + Sync);
+/// Says why a candidate with this content is unwanted; none if it is not.
+pub(crate) type Unwanted<'a> = &'a (dyn Fn(&Candidate, &Content) -> Option<Reason> + Sync);
 
 impl Scoped {
     /// Finds messages and records by their words and meaning, best first.
@@ -44,8 +46,8 @@ impl Scoped {
     /// records. That needs no index.
     ///
     /// # Errors
-    /// `Invalid` beyond the limits, and for weights of a ranking that are negative, above 1,000,000 or no numbers; `Unsupported` if the
-    /// memory has no index.
+    /// `Invalid` beyond the limits, for owners who cannot share ([`Search::sharing`]), and for weights of a ranking that are
+    /// negative, above 1,000,000 or no numbers; `Unsupported` if the memory has no index.
     ///
     /// # Examples
     /// ```
@@ -69,6 +71,7 @@ impl Scoped {
         let watch = Stopwatch::start();
         let inner = self.inner();
         inner.check(search)?;
+        inner.limits.check_sharing(self.scope(), &search.sharing)?;
         let filter = search.effective(inner.clock.now());
         if search.is_without_words() {
             let mut found = self.newest(search, &filter).await;
@@ -78,14 +81,14 @@ impl Scoped {
         }
         inner.can_search()?;
         let (mut legs, mut read) = inner.find(self.scope(), search, &filter, None).await;
-        inner.hydrate(self.scope(), legs.best(search, inner.clock.now()).iter(), &filter, &mut read).await;
+        inner.hydrate_each(self.scope(), legs.best(search, inner.clock.now()).iter(), &filter, &mut read).await;
         inner.look_again(search, &mut legs, &read);
         let mut receipt = legs.receipt();
-        let candidates = inner.arranged(self.scope(), search, &filter, legs, &mut read).await;
+        let candidates = inner.arranged(self.scope(), search, &filter, &legs, &mut read).await;
         let candidates: Vec<&Candidate> = candidates.iter().collect();
         let Taken { hits, left_out } =
-            self.take(&candidates, search.limit, &filter, read, &|_| None, &mut receipt).await;
-        receipt.left_out = left_out;
+            self.take(&candidates, search.limit, &filter, read, &|_, _| None, &mut receipt).await;
+        receipt.list(left_out, hits.len());
         receipt.took_micros = watch.micros();
         inner.tell(Some(self.scope()), &receipt.event(hits.len()));
         Ok(SearchResults { hits, receipt })
@@ -99,7 +102,7 @@ impl Scoped {
 
     /// Notes the records that were found as accessed.
     fn accessed(&self, found: SearchResults) -> SearchResults {
-        self.note_access(found.hits.iter().filter_map(|hit| hit.item.as_record()).collect());
+        self.note_recalled(found.hits.iter());
         found
     }
 
@@ -120,8 +123,10 @@ impl Scoped {
     /// ```
     #[doc(alias = "batch_recall")]
     pub async fn recall_many(&self, searches: &[Search]) -> Result<Vec<SearchResults>> {
-        let answers = stream::iter(searches.iter().map(|search| self.recall(search)));
-        answers.buffered(TOGETHER).try_collect().await
+        // Collected first: a stream that holds the closure is not `Send` for every lifetime.
+        let answers: Vec<_> = searches.iter().map(|search| self.recall(search)).collect();
+        let owners = 1 + searches.iter().map(|search| search.sharing.len()).max().unwrap_or(0);
+        stream::iter(answers).buffered((TOGETHER / owners).max(1)).try_collect().await
     }
 
     /// Takes the best `limit` candidates that truth confirms. What `read` does not hold yet is read; if some are gone, so are the
@@ -131,7 +136,7 @@ impl Scoped {
         candidates: &[&Candidate],
         limit: usize,
         filter: &Filter,
-        mut read: Hydrated,
+        mut read: OfEach<Hydrated>,
         unwanted: Unwanted<'_>,
         receipt: &mut SearchReceipt,
     ) -> Taken {
@@ -142,28 +147,38 @@ impl Scoped {
             if batch.is_empty() {
                 break;
             }
-            let items = batch.iter().map(|candidate| &candidate.item);
-            self.inner().hydrate(self.scope(), items, filter, &mut read).await;
-            for Candidate { item, signals } in batch {
-                if let Some(content) = read.remove(item) {
-                    if let Some(reason) = unwanted(&content) {
-                        taken.left_out.push(LeftOut::new(item, reason, *signals));
-                        continue;
+            self.inner().hydrate_each(self.scope(), batch.iter().copied(), filter, &mut read).await;
+            for candidate in batch {
+                let (shared_by, item) = candidate.key();
+                // None of an owner who was not asked: nothing of theirs was read.
+                let mut read = read.get_mut(shared_by);
+                if let Some(content) = read.as_mut().and_then(|read| read.remove(item)) {
+                    match unwanted(candidate, &content) {
+                        Some(reason) => taken.left_out.push(candidate.left_out(reason)),
+                        None => taken.hits.push(candidate.hit(content)),
                     }
-                    taken.hits.push(Hit { item: item.clone(), content, signals: *signals });
-                } else if read.unread.contains(&item.unit()) {
-                    taken.left_out.push(LeftOut::new(item, Reason::Unread, *signals));
+                } else if read.is_none_or(|read| read.unread.contains(&item.unit())) {
+                    taken.left_out.push(candidate.left_out(Reason::Unread));
                 } else {
-                    receipt.dropped_at_hydration += 1;
-                    taken.left_out.push(LeftOut::new(item, Reason::Gone, *signals));
+                    receipt.drop_one(shared_by);
+                    taken.left_out.push(candidate.left_out(Reason::Gone));
                 }
             }
         }
-        receipt.degraded.append(&mut read.degraded);
-        longest(&mut receipt.stages, std::mem::take(&mut read.took));
-        self.inner().note_absent(self.scope(), read.absent);
-        taken.left_out.extend(rest.take(limit).map(|c| LeftOut::new(&c.item, Reason::BelowLimit, c.signals)));
+        self.conclude(None, read.own, receipt);
+        for (owner, theirs) in read.shared {
+            self.conclude(Some(&owner), theirs, receipt);
+        }
+        taken.left_out.extend(rest.take(limit).map(|candidate| candidate.left_out(Reason::BelowLimit)));
         taken
+    }
+
+    /// Puts what reading from truth met with into the receipt. What an index named and truth does not hold is told to the upkeep of
+    /// its owner.
+    fn conclude(&self, shared_by: Option<&Scope>, read: Hydrated, receipt: &mut SearchReceipt) {
+        receipt.degrade(shared_by, read.degraded);
+        longest(&mut receipt.stages, read.took);
+        self.inner().note_absent(shared_by.unwrap_or(self.scope()), read.absent);
     }
 }
 
@@ -175,6 +190,9 @@ impl Session {
     /// newest messages; [`Scoped::search`] looks at all. In a branch it looks at the past that is shared too, and at nothing that was said
     /// there after it.
     ///
+    /// # Errors
+    /// Those of [`Scoped::search`]; `Invalid` if others are to share ([`Search::sharing`]): a conversation has one owner.
+    ///
     /// # Examples
     /// ```
     /// # async fn example(session: &memory_core::engine::Session) -> memory_core::Result<()> {
@@ -185,6 +203,9 @@ impl Session {
     /// # }
     /// ```
     pub async fn search(&self, search: &Search) -> Result<SearchResults> {
+        if !search.sharing.is_empty() {
+            return Err(Error::invalid("a search of one conversation takes nothing that other owners share"));
+        }
         let Slice { state, messages, .. } = self.read(&Page::after(Seq(0), 1, View::Log)).await?;
         let past = match messages.first().and_then(Link::of) {
             Some(link) => self.living(&link).await?.points,
@@ -240,9 +261,7 @@ fn number(seq: Seq) -> Scalar {
 
 /// Returns what is left out of a context because nothing found is about what was asked.
 pub(crate) fn irrelevant(candidates: &[&Candidate], limit: usize) -> Vec<LeftOut> {
-    let left_out =
-        candidates.iter().take(limit).map(|found| LeftOut::new(&found.item, Reason::Irrelevant, found.signals));
-    left_out.collect()
+    candidates.iter().take(limit).map(|candidate| candidate.left_out(Reason::Irrelevant)).collect()
 }
 
 impl Inner {

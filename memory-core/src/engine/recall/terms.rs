@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use futures_util::future::join_all;
+
 use crate::engine::inner::Inner;
 use crate::filter::Filter;
 use crate::id::Unit;
@@ -15,7 +17,7 @@ use super::stages::Stages;
 const COUNTED: usize = 1_024;
 
 /// The terms of a question.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Terms {
     /// The terms searched for, in the order of the question.
     pub(crate) sought: Vec<Term>,
@@ -26,8 +28,8 @@ pub(crate) struct Terms {
 impl Inner {
     /// Returns the terms to search for.
     ///
-    /// If there are too many, takes those that the fewest of the owner's texts hold; a term that no text holds finds nothing
-    /// and comes last. If no index counts them, takes the longest, which are usually rare.
+    /// If there are too many, takes those that the fewest texts hold of the owner and of those who share; a term that no text holds
+    /// finds nothing and comes last. If no index counts them, takes the longest, which are usually rare.
     pub(super) async fn terms(&self, scope: &Scope, search: &Search, stages: &Stages) -> Terms {
         let terms = self.analysis.query(&search.words);
         let (all, most) = (terms.len(), self.limits.query_terms);
@@ -36,7 +38,9 @@ impl Inner {
         }
         let mut counts = Some(Vec::with_capacity(all));
         for some in terms.chunks(COUNTED) {
-            let counted = self.containing((scope, stages), search, some).await;
+            let owners = std::iter::once(scope).chain(&search.sharing);
+            let counted = join_all(owners.map(|owner| self.containing((owner, stages), search, some))).await;
+            let counted = counted.into_iter().flatten().reduce(added);
             counts = counts.zip(counted).map(|(all, some)| [all, some].concat());
             if counts.is_none() {
                 break;
@@ -69,6 +73,11 @@ impl Inner {
         let sum = |place| count(&messages, place).saturating_add(count(&records, place));
         (messages.documents + records.documents > 0).then(|| (0..terms.len()).map(sum).collect())
     }
+}
+
+/// Returns the sums of two lists of counts.
+fn added(one: Vec<u64>, other: Vec<u64>) -> Vec<u64> {
+    one.into_iter().zip(other).map(|(one, other)| one.saturating_add(other)).collect()
 }
 
 /// Returns the `most` terms with the lowest keys, the first of equal ones, in their original order.

@@ -11,25 +11,25 @@ use crate::record::StoredRecord;
 use crate::scope::Scope;
 use crate::working::{FoundNotes, NoteQuery, Notes};
 
+use super::asking::Asking;
 use super::hydrate::{Derived, Hydrated};
 use super::legs::{Legs, pool};
 use super::question::Search;
 
 impl Inner {
-    /// Asks all indexes, and adds what this process wrote or noted, which is in none of them. What was written to the session `but` is
-    /// left out: the caller reads it itself.
-    pub(crate) async fn find(
+    /// Asks all indexes for what one owner has, and adds what this process wrote or noted, which is in none of them. What was
+    /// written to the session `but` is left out: the caller reads it itself.
+    pub(super) async fn ask_indexes(
         &self,
         scope: &Scope,
-        search: &Search,
-        filter: &Filter,
+        asking: &Asking<'_>,
         but: Option<&SessionId>,
     ) -> (Legs, Hydrated) {
-        let stored = self.find_stored(scope, search, filter, but);
-        let ((mut legs, mut read), notes) = tokio::join!(stored, self.notes(scope, search));
+        let stored = self.find_stored(scope, asking, but);
+        let ((mut legs, mut read), notes) = tokio::join!(stored, self.notes(scope, asking.search));
         match notes {
             Ok(None) => {}
-            Ok(Some(notes)) => legs.add_notes(&notes, filter, &mut read),
+            Ok(Some(notes)) => legs.add_notes(&notes, asking.filter, &mut read),
             Err(error) => legs.degraded.push(Degraded::new(Stage::Working, &error)),
         }
         (legs, read)

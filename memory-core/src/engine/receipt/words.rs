@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{
-    ContextReceipt, Degraded, Fold, FoldShown, History, LeftOut, PartKind, Reason, SearchReceipt, Signals, Stage,
+    ContextReceipt, Degraded, Fold, FoldShown, History, PartKind, Reason, SearchReceipt, Sharing, Signals, Stage,
     SynopsisShown, Tokens,
 };
 
@@ -66,11 +66,23 @@ impl fmt::Display for SearchReceipt {
         let (by_words, by_meaning, took) = (self.text_candidates, self.vector_candidates, millis(self.took_micros));
         let notes = if self.notes > 0 { format!(", {} of them notes", self.notes) } else { String::new() };
         lines.push(format!("found     {by_words} candidates by words, {by_meaning} by meaning{notes}; took {took}"));
+        lines.extend(self.sharing.iter().map(Sharing::to_string));
         let dropped = self.dropped_at_hydration;
         lines.extend((dropped > 0).then(|| format!("dropped   {dropped} whose content is gone")));
         lines.extend(self.latencies());
         lines.extend(self.troubles());
         f.write_str(&one_a_line(&lines))
+    }
+}
+
+/// Shows the owner and how much was found there.
+impl fmt::Display for Sharing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (owner, by_words, by_meaning) = (self.owner.subject(), self.text_candidates, self.vector_candidates);
+        write!(f, "shared by {owner}: {by_words} candidates by words, {by_meaning} by meaning")?;
+        let told =
+            [(self.notes, "of them notes"), (self.dropped_at_hydration, "gone"), (self.degraded.len(), "degraded")];
+        told.iter().filter(|(count, _)| *count > 0).try_for_each(|(count, what)| write!(f, ", {count} {what}"))
     }
 }
 
@@ -164,7 +176,8 @@ impl fmt::Display for ContextReceipt {
             let items = if recalled == 1 { "item" } else { "items" };
             lines.push(format!("recalled  {recalled} {items} beside {in_window} in the window, sought by: {terms}"));
         }
-        lines.extend(left_out(&self.search.left_out).map(|told| format!("left out  {told}")));
+        lines.extend(self.search.sharing.iter().map(Sharing::to_string));
+        lines.extend(left_out(&self.search).map(|told| format!("left out  {told}")));
         lines.extend(self.search.troubles());
         if self.recounted > 0 {
             lines.push(format!("recounted {} messages that another counter had counted", self.recounted));
@@ -182,8 +195,8 @@ impl fmt::Display for ContextReceipt {
     }
 }
 
-/// Returns how many candidates were left out for each reason; none if none were.
-fn left_out(left_out: &[LeftOut]) -> Option<String> {
+/// Returns how many candidates were left out for each reason, and how many more there were; none if there were none.
+fn left_out(search: &SearchReceipt) -> Option<String> {
     let reasons = [
         (Reason::NoRoom, "for want of room"),
         (Reason::BelowLimit, "less like the query"),
@@ -193,9 +206,10 @@ fn left_out(left_out: &[LeftOut]) -> Option<String> {
         (Reason::Replaced, "because others took their place"),
         (Reason::AfterFork, "said where the branch does not lead"),
     ];
-    let count = |reason| left_out.iter().filter(|item| item.reason == reason).count();
+    let count = |reason| search.left_out.iter().filter(|item| item.reason == reason).count();
     let counts = reasons.map(|(reason, why)| (count(reason), why));
-    let told = counts.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}"));
+    let counts = counts.into_iter().chain([(search.not_listed, "further down, which are not listed")]);
+    let told = counts.filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}"));
     let told = told.collect::<Vec<_>>().join(", ");
     (!told.is_empty()).then_some(told)
 }
@@ -231,6 +245,14 @@ mod tests {
         let told = "sought    dentist\nsaid by   Ada\\nLovelace\nfound     3 candidates by words, 0 by meaning; took 1.5 ms\n\
             stages    embed 0.4 ms, text 1.0 ms\ndegraded  vector: away\nsought    the 1 rarest of 3 terms";
         assert_eq!(receipt.to_string(), told);
+    }
+
+    #[test]
+    fn what_is_not_listed_is_told_with_what_is_left_out() {
+        let mut receipt = SearchReceipt { not_listed: 9, ..SearchReceipt::default() };
+        receipt.list(Vec::new(), 2);
+        assert_eq!(left_out(&receipt).as_deref(), Some("7 further down, which are not listed"));
+        assert_eq!(left_out(&SearchReceipt::default()), None);
     }
 
     #[test]

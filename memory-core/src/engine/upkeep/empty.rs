@@ -35,8 +35,9 @@ impl Memory {
             None => Ok(false),
         };
         // After a failure too: whoever fills it puts back what is gone.
-        self.reindex(index).await?;
-        emptied
+        let noted = self.reindex(index).await;
+        let is_emptied = emptied?;
+        noted.map(|()| is_emptied)
     }
 
     /// Drops an index that is not used any more, with its notes. Returns whether it was emptied too, which is possible only if
@@ -96,8 +97,8 @@ impl Inner {
                     break;
                 }
             }
-            self.doubt(&index.name).await?;
-            cleared?;
+            let doubted = self.doubt(&index.name).await;
+            cleared.and(doubted)?;
             if owners.len() < OWNERS {
                 return index.flush().await;
             }

@@ -33,6 +33,8 @@ const SWEEP: usize = 1_000;
 const SWEEPS: usize = 1_000;
 /// How many attempts a note or text gets that fails by its own fault.
 const ATTEMPTS: u32 = 5;
+/// The longest that a note waits if its store is away, busy or late, so that the index is complete soon after that is over.
+const LONGEST_PASSING: Duration = Duration::from_secs(8);
 
 /// What a pass did.
 #[derive(Debug, Default)]
@@ -73,7 +75,11 @@ struct Batch {
     outcomes: Vec<(Note, Outcome)>,
     /// The states of truth that entries were made from, each with the place of its outcome.
     sights: Vec<(usize, Sight)>,
-    /// Whether the embedder of the index does not answer, so that going on is useless.
+    /// How many items were given up, each with the place of its outcome.
+    lost: Vec<(usize, u64)>,
+    /// Whether the index took anything, perhaps of notes that are tried again: what it took is findable after a flush alone.
+    has_put: bool,
+    /// Whether the store of the index or its embedder does not answer, so that going on is useless.
     is_down: bool,
 }
 
@@ -150,8 +156,10 @@ impl Inner {
                 limit *= 4;
                 continue;
             }
-            let Batch { mut outcomes, sights, is_down } = self.batch(index, notes, &mut pass.report).await;
-            if let Err(error) = index.flush().await {
+            let Batch { mut outcomes, sights, lost, has_put, is_down } =
+                self.batch(index, notes, &mut pass.report).await;
+            let flushed = if has_put { index.flush().await } else { Ok(()) };
+            if let Err(error) = flushed {
                 // What was put since the last flush may not be findable.
                 let undo = |(note, outcome)| match outcome {
                     Outcome::Done { .. } => self.failed(note, &error, false, &mut pass.report),
@@ -168,7 +176,15 @@ impl Inner {
                     }
                 }
             }
-            settle(&index.name, truth, &outcomes, &mut seen, pass).await;
+            let settled = settle(&index.name, truth, &outcomes, &mut seen, pass).await;
+            for (place, count) in lost {
+                // What is tried again is not given up yet.
+                if settled.get(place) == Some(&true)
+                    && let Some((Note { scope, epoch, .. }, Outcome::Done { .. })) = outcomes.get(place)
+                {
+                    self.given_up.add(scope, &index.name, *epoch, count);
+                }
+            }
             if self.buffers.is_crowded() {
                 self.summarise(BETWEEN, pass).await;
             }
@@ -205,16 +221,20 @@ impl Inner {
                 Err((note, error)) => batch.outcomes.push(self.failed(note, &error, false, report)),
             }
         }
+        let mut answers = false;
         for ((scope, _), mut works) in works {
             let items: Vec<Vec<ItemId>> = works.iter().map(Work::items).collect();
             match self.carry_out(index, &scope, &mut works).await {
                 Ok(untaken) => {
+                    batch.has_put = true;
                     let count: usize = items.iter().map(Vec::len).sum();
                     report.indexed += count.saturating_sub(untaken.all().count());
                     untaken.all().for_each(|rejected| report.fail(&rejected.error));
                     for (mut work, items) in works.into_iter().zip(&items) {
                         let sight = work.sight.take().map(|sight| (batch.outcomes.len(), sight));
-                        batch.outcomes.push(self.outcome(index, work, items, &untaken, report));
+                        let (outcome, lost) = self.outcome(work, items, &untaken, report);
+                        batch.lost.extend((lost > 0).then_some((batch.outcomes.len(), lost)));
+                        batch.outcomes.push(outcome);
                         batch.sights.extend(sight);
                     }
                 }
@@ -228,27 +248,33 @@ impl Inner {
                 Err(Setback { error, .. }) => {
                     let failed = works.into_iter().map(|work| self.failed(work.note, &error, false, report));
                     batch.outcomes.extend(failed);
+                    // Others would be waited for in vain. They come first in the next pass: what has failed stands behind them.
+                    answers = answers || !error.is_retryable() || index.answers().await;
+                    if !answers {
+                        batch.is_down = true;
+                        break;
+                    }
                 }
             }
         }
         batch
     }
 
-    /// Returns the outcome of a note that was carried out, perhaps except for some of its items.
+    /// Returns the outcome of a note that was carried out, perhaps except for some of its items, and how many of these were given
+    /// up.
     fn outcome(
         &self,
-        index: &Index,
         work: Work,
         items: &[ItemId],
         untaken: &Untaken,
         report: &mut UpkeepReport,
-    ) -> (Note, Outcome) {
+    ) -> ((Note, Outcome), u64) {
         let Work { note, through, .. } = work;
         let mine = |list: &[Rejected]| -> Vec<Rejected> {
             list.iter().filter(|rejected| items.contains(&rejected.item)).cloned().collect()
         };
         if let Some(delayed) = mine(&untaken.delayed).first() {
-            return self.failed(note, &delayed.error, false, report);
+            return (self.failed(note, &delayed.error, false, report), 0);
         }
         let (mut lost, unmade) = (mine(&untaken.refused), mine(&untaken.unmade));
         let may_pass = unmade.iter().find(|rejected| rejected.error.is_retryable());
@@ -259,24 +285,21 @@ impl Inner {
                 if matches!(failed.1, Outcome::Dead { .. }) {
                     unmade.iter().for_each(|rejected| report.give_up(&failed.0.scope, rejected));
                 }
-                return failed;
+                return (failed, 0);
             }
             Some(rejected) if may_pass.is_some() && note.attempts + 1 < ATTEMPTS => {
-                return self.failed(note, &rejected.error, true, report);
+                return (self.failed(note, &rejected.error, true, report), 0);
             }
             _ => lost.extend(unmade),
         }
-        if !lost.is_empty() {
-            report.rejected += lost.len();
-            lost.iter().for_each(|rejected| report.give_up(&note.scope, rejected));
-            self.given_up.add(&note.scope, &index.name, lost.len() as u64);
-        }
-        (note, Outcome::Done { through })
+        report.rejected += lost.len();
+        lost.iter().for_each(|rejected| report.give_up(&note.scope, rejected));
+        ((note, Outcome::Done { through }), lost.len() as u64)
     }
 
     /// Returns the outcome of a note that failed: a retry later, or giving up after [`ATTEMPTS`] if it is the note's own fault.
-    /// A store that refuses everything, because a key has expired or an index is missing, will accept again some day. An erasure
-    /// is never given up.
+    /// A store that refuses everything, because a key has expired or an index is missing, will accept again some day. One that is
+    /// away, busy or late is asked again soon, however long that lasts. An erasure is never given up.
     pub(super) fn failed(
         &self,
         note: Note,
@@ -292,23 +315,27 @@ impl Inner {
             return (note, Outcome::Dead { why: error.with_causes() });
         }
         report.retried += 1;
-        let wait = Duration::from_secs(1 << note.attempts.min(12)).min(LONGEST_WAIT);
+        let longest = if error.is_retryable() { LONGEST_PASSING } else { LONGEST_WAIT };
+        let wait = Duration::from_secs(1 << note.attempts.min(12)).min(longest);
         let at = self.clock.now().checked_add(wait).unwrap_or(Timestamp(i64::MAX));
         (note, Outcome::Retry { at, why: error.with_causes() })
     }
 }
 
-/// Settles notes; if that fails, owner by owner, so that one owner holds up no other.
+/// Settles notes; if that fails, owner by owner, so that one owner holds up no other. Returns of each whether it is settled.
 pub(super) async fn settle(
     index: &IndexName,
     truth: &dyn Upkeep,
     outcomes: &[(Note, Outcome)],
     seen: &mut Seen,
     pass: &mut Pass,
-) {
+) -> Vec<bool> {
     let is_done = truth.settle(index, outcomes).await.is_ok();
+    let mut settled = Vec::with_capacity(outcomes.len());
     for of_owner in outcomes.chunk_by(|(one, _), (other, _)| one.scope == other.scope) {
         let is_done = is_done || pass.answer(truth.settle(index, of_owner).await).is_some();
         of_owner.iter().for_each(|(note, outcome)| seen.note(note, outcome, is_done));
+        settled.extend(of_owner.iter().map(|_| is_done));
     }
+    settled
 }

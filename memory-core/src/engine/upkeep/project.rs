@@ -215,6 +215,8 @@ impl Inner {
     async fn go_on_erasing(&self, index: &Index, note: &Note) -> Result<()> {
         index.drop_kept(&note.scope);
         self.unindexed.forget(&note.scope);
+        // Also what a pass has counted that was under way.
+        self.given_up.forget(&note.scope, note.epoch);
         let parts = self.stores.parts().into_iter().filter(|(part, _)| !matches!(*part, "text" | "vectors"));
         // Cache and board last: neither shows anything of an earlier epoch, and each may be down for long.
         let (others, truth): (Vec<_>, Vec<_>) =

@@ -4,13 +4,14 @@
 //! synopsis is refused, and built again later.
 
 use std::cmp::Reverse;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::time::{Duration, Instant};
 
 use crate::engine::careful::Careful;
 use crate::engine::handle::{Memory, Scoped};
-use crate::engine::inner::Half;
+use crate::engine::inner::{Half, Synopses};
 use crate::engine::synopsis::{Synopsis, SynopsisHalf, synopsis_id};
 use crate::error::{Error, Result};
 use crate::filter::Filter;
@@ -18,6 +19,7 @@ use crate::id::ItemId;
 use crate::message::{StoredMessage, Trust};
 use crate::model::{Summarizer, Summary, SummaryPurpose, SummaryRequest};
 use crate::record::StoredRecord;
+use crate::scope::Scope;
 use crate::store::chat::{Page, SessionState, View};
 use crate::store::records::{Expect, Put};
 use crate::window::{ExtractiveSummarizer, bounded};
@@ -33,7 +35,7 @@ const RECORDS: usize = 100;
 /// How many conversations are told of, and how many of their newest messages.
 const SESSIONS: usize = 6;
 const MESSAGES: usize = 16;
-/// How long all summarisers together may take in one pass.
+/// How long all summarisers together may take in one pass, and one answer more.
 const SHARE: Duration = Duration::from_secs(300);
 
 /// What a half is told from.
@@ -60,32 +62,53 @@ impl Sources {
     }
 }
 
+/// Halves that are to be built, each with its owner and whether this process used their synopsis. Of those that are left when a pass is
+/// cut off, the first ones were being built, and the others waited.
+struct Wanted<'a> {
+    synopses: &'a Synopses,
+    left: VecDeque<(Scope, Vec<Half>, bool)>,
+}
+
+impl Drop for Wanted<'_> {
+    fn drop(&mut self) {
+        let mut left = self.left.iter();
+        if let Some((scope, halves, _)) = left.next() {
+            self.synopses.failed(scope, halves);
+        }
+        left.for_each(|(scope, halves, _)| self.synopses.put_off(scope, halves));
+    }
+}
+
 impl Memory {
     /// Builds the halves of synopses that are missing, too old or stale, until upkeep is to end or the time is up.
     pub(super) async fn build_synopses(&self, report: &mut UpkeepReport) {
         let (inner, until) = (&self.inner, Instant::now() + SHARE);
-        for (scope, halves, is_used) in inner.synopses.take_wanted(inner.clock.now()) {
+        let synopses = &inner.synopses;
+        let mut wanted = Wanted { synopses, left: synopses.take_wanted(inner.clock.now()).into() };
+        while let Some((scope, halves, is_used)) = wanted.left.front() {
             if inner.turn.is_ending() || Instant::now() >= until {
-                inner.synopses.failed(&scope, &halves);
-                continue;
-            }
-            match self.of(&scope).build(&halves, is_used, report).await {
-                Ok(built) => report.synopses += built,
-                Err(error) => {
-                    inner.synopses.failed(&scope, &halves);
-                    // Something was forgotten or told meanwhile: that is no failure.
-                    if !matches!(error, Error::Conflict | Error::Fenced) {
-                        report.fail(&error);
+                synopses.put_off(scope, halves);
+            } else {
+                match self.of(scope).build(halves, *is_used, until, report).await {
+                    Ok(built) => report.synopses += built,
+                    Err(error) => {
+                        synopses.failed(scope, halves);
+                        // Something was forgotten or told meanwhile: that is no failure.
+                        if !matches!(error, Error::Conflict | Error::Fenced) {
+                            report.fail(&error);
+                        }
                     }
                 }
             }
+            wanted.left.pop_front();
         }
     }
 }
 
 impl Scoped {
-    /// Builds halves of the owner's synopsis, and returns how many. A half of which the summariser makes nothing stays as it is.
-    async fn build(&self, halves: &[Half], is_used: bool, report: &mut UpkeepReport) -> Result<usize> {
+    /// Builds halves of the owner's synopsis until the time is up, and returns how many. A half of which the summariser makes nothing
+    /// stays as it is.
+    async fn build(&self, halves: &[Half], is_used: bool, until: Instant, report: &mut UpkeepReport) -> Result<usize> {
         let fence = self.fence().await?;
         let stored = self.stored(&[synopsis_id()]).await?.pop();
         let mut synopsis = Synopsis::of(stored.as_ref());
@@ -96,14 +119,21 @@ impl Scoped {
                 let half = synopsis.half_mut(*half).as_mut();
                 was_good |= half.is_some_and(|half| !std::mem::replace(&mut half.is_stale, true));
             }
-            let Some((stored, record)) = stored.zip(synopsis.record()).filter(|_| was_good) else { return Ok(0) };
-            self.write(fence, vec![Put { record: Arc::new(record), expect: Expect::Version(stored.version) }]).await?;
+            if let Some((stored, record)) = stored.zip(synopsis.record()).filter(|_| was_good) {
+                let put = Put { record: Arc::new(record), expect: Expect::Version(stored.version) };
+                self.write(fence, vec![put]).await?;
+            }
+            self.inner().synopses.written(self.scope(), halves, false);
             return Ok(0);
         }
         let (records, states) = tokio::try_join!(self.all_records(), self.all_sessions())?;
         let history_tokens = states.iter().map(history_of).fold(0, u64::saturating_add);
-        let (mut built, mut is_changed) = (0, false);
+        let (mut built, mut is_changed, mut done) = (0, false, Vec::new());
         for half in halves {
+            if self.inner().turn.is_ending() || Instant::now() >= until {
+                self.inner().synopses.put_off(self.scope(), &[*half]);
+                continue;
+            }
             let sources = self.sources_of(*half, &records, &states).await?;
             let told = match self.told(*half, &sources, synopsis.half_mut(*half).is_none(), report).await {
                 Some(Summary { text, by }) => Some(SynopsisHalf {
@@ -116,11 +146,15 @@ impl Scoped {
                     is_stale: false,
                 }),
                 None if sources.is_empty() => None,
-                None => continue,
+                None => {
+                    self.inner().synopses.unmade(self.scope(), *half);
+                    continue;
+                }
             };
             built += usize::from(told.is_some());
             is_changed |= told.is_some() || synopsis.half_mut(*half).is_some();
             *synopsis.half_mut(*half) = told;
+            done.push(*half);
         }
         let (id, version) = (synopsis_id(), stored.map(|stored| stored.version));
         match (synopsis.record(), version) {
@@ -133,6 +167,7 @@ impl Scoped {
             (None, Some(version)) => drop(self.inner().records.store().delete(self.scope(), &[(id, version)]).await?),
             _ => {}
         }
+        self.inner().synopses.written(self.scope(), &done, true);
         Ok(built)
     }
 

@@ -222,7 +222,8 @@ pub enum Remembered {
     Stored,
     /// It was known. The record that says the same gets one more telling, and counts as accessed.
     Reinforced,
-    /// It was known, and the gate drops what is. Nothing was stored.
+    /// It was known, and the gate drops what is. Nothing was stored. Why, [`RememberReceipt::novelty`] tells: how new it is beside
+    /// the record that it is like, and none where that record is the same statement.
     Skipped,
 }
 

@@ -86,7 +86,8 @@ fn without_fillers(mut sentence: &str) -> &str {
 /// Returns what follows "my sister's name is" or "my sister is called", and the slot of that.
 fn named_kin(sentence: &str) -> Option<(&str, String)> {
     let rest = behind(sentence, "my")?;
-    let kin = KIN.split_whitespace().find(|kin| rest.to_lowercase().starts_with(kin))?;
+    let lower = rest.to_lowercase();
+    let kin = KIN.split_whitespace().find(|kin| lower.starts_with(kin))?;
     let rest = rest.get(kin.len()..)?;
     let named = ["'s name is", " is called", " is named"].iter().find_map(|opening| behind(rest, opening))?;
     Some((named, kin.to_owned()))
@@ -108,7 +109,8 @@ fn clause_of(rest: &str) -> &str {
 /// Returns whether what follows an opening is what its rule says.
 fn fits(rest: &str, follows: Follows) -> bool {
     let Some(first) = rest.split_whitespace().next() else { return false };
-    let word = first.trim_matches(|character: char| !character.is_alphanumeric()).to_lowercase();
+    let bare = |word: &str| word.trim_matches(|character: char| !character.is_alphanumeric()).to_lowercase();
+    let word = bare(first);
     if DOUBTS.contains(&word.as_str()) {
         return false;
     }
@@ -116,7 +118,7 @@ fn fits(rest: &str, follows: Follows) -> bool {
     match follows {
         Follows::Name => first.starts_with(char::is_uppercase) && !DAYS.contains(&word.as_str()),
         Follows::Mail => first.contains('@') && first.contains('.'),
-        Follows::Number => rest.split_whitespace().any(|word| has_digit(word) || is_month(&word.to_lowercase())),
+        Follows::Number => rest.split_whitespace().any(|word| has_digit(word) || is_month(&bare(word))),
         Follows::Words => word.chars().count() > 1,
     }
 }

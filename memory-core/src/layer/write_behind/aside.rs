@@ -51,7 +51,8 @@ impl Shared {
     /// Queues messages of an owner again that were set aside, or that a retry left in the journal; returns how many.
     ///
     /// # Errors
-    /// That of the primary, if it does not tell how the sessions are; `Overloaded` if others queue or forget messages for too long.
+    /// That of the primary, if it does not tell how the sessions are; `Overloaded` if other calls for the owner queue or
+    /// forget messages for too long.
     pub(super) async fn retry(self: &Arc<Self>, scope: &Scope, ids: &[MessageId]) -> Result<usize> {
         let refused = self.refused(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
         let meant: Vec<Queued> = refused.filter(|queued| ids.contains(&queued.new.message.id)).collect();
@@ -77,15 +78,17 @@ impl Shared {
         ids: Vec<MessageId>,
         revived: Vec<(u64, Option<Fence>)>,
     ) -> Result<usize> {
-        let _retry = timeout(PATIENCE, self.retries.write()).await.map_err(|_| Error::Overloaded)?;
-        let _push = timeout(PATIENCE, self.pushes.write()).await.map_err(|_| Error::Overloaded)?;
+        let gate = self.gates.of(&scope);
+        let _retry = timeout(PATIENCE, gate.retries.write()).await.map_err(|_| Error::Overloaded)?;
+        let _alone = timeout(PATIENCE, gate.pushes.write()).await.map_err(|_| Error::Overloaded)?;
+        let _push = self.pushes.read().await;
         self.check_open()?;
         self.journal.revive(&revived).await?;
         self.adopt(&scope, &ids).await
     }
 
     /// Takes over messages of an owner with these ids that wait in the journal and not here; returns how many. Nobody else
-    /// queues messages meanwhile, or forgets any.
+    /// queues messages of the owner meanwhile, or forgets any.
     async fn adopt(&self, scope: &Scope, ids: &[MessageId]) -> Result<usize> {
         // Before the journal is read, and first the queue: what leaves it is among those kept, until the journal has removed it.
         let mut here: BTreeSet<u64> = {

@@ -243,7 +243,7 @@ impl Shared {
             }
             _ => return Ok(false),
         }
-        self.queue.lock().know(scope, &state);
+        self.queue.lock().learn(scope, &state, sending.fence);
         Ok(true)
     }
 
@@ -263,8 +263,14 @@ impl Shared {
         if sending.skipped == 0 {
             return;
         }
-        let rows = self.queue.lock().snapshot(scope, session).map(|snapshot| snapshot.rows).unwrap_or_default();
-        let refused: Vec<Queued> = rows.into_iter().take(sending.skipped).map(|row| row.queued).collect();
+        let mut refused: Vec<Queued> = Vec::new();
+        self.queue.lock().change(scope, session, |waiting| {
+            // After an erasure others stand in their place, and the first of them may have been refused as often.
+            if waiting.flight == sending.flight {
+                let rows = waiting.rows.iter().take(sending.skipped).filter(|row| row.tries >= TRIES);
+                refused = rows.map(|row| row.queued.clone()).collect();
+            }
+        });
         self.set_aside(&refused, "the primary refused it again and again, and took the next one").await;
     }
 

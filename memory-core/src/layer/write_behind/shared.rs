@@ -17,6 +17,7 @@ use crate::store::journal::Journal;
 use crate::store::{Durability, Health};
 use crate::sync::Lock;
 
+use super::gates::Gates;
 use super::queue::Queue;
 
 /// How long closing waits for what is about to be queued, then for what waits, then for what is under way to the primary.
@@ -52,13 +53,11 @@ pub(super) struct Shared {
     pub(super) wake: Arc<Notify>,
     /// Rises whenever a flush ended.
     pub(super) landings: watch::Sender<u64>,
-    /// Whether appends are refused. An append reads it while it holds `pushes`.
+    /// Whether appends are refused. Whoever queues messages reads it while it holds `pushes`.
     pub(super) is_closing: AtomicBool,
-    /// Held by each append until its messages are in the queue, so that closing can wait for all of them; alone by a retry, so
-    /// that it can tell what in the journal nobody is about to queue.
+    /// Held by whoever queues messages until they are in the queue; alone by closing, which waits for all of them.
     pub(super) pushes: RwLock<()>,
-    /// Held by whoever forgets messages or deletes a session; alone by a retry, so that it brings nothing back of that.
-    pub(super) retries: RwLock<()>,
+    pub(super) gates: Gates,
     /// Whether the task has ended.
     pub(super) is_closed: AtomicBool,
     pub(super) listener: OnceLock<Listener>,

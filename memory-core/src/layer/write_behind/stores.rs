@@ -33,15 +33,19 @@ impl Behind {
         Self { shared }
     }
 
-    /// Checks an append, and returns what of it is to be queued. Looks at the session if nothing is known of it.
+    /// Checks an append, and returns what of it is to be queued. Looks at the session if what is known of it does not tell.
     async fn admit(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Admitted> {
-        let admitted = self.shared.queue.lock().admit(scope, session, batch, Look::NotYet)?;
+        let (admitted, before) = {
+            let queue = self.shared.queue.lock();
+            let before = queue.known(scope, session).map(|state| state.fence);
+            (queue.admit(scope, session, batch, Look::NotYet)?, before)
+        };
         if let Some(admitted) = admitted {
             return Ok(admitted);
         }
         let look = match self.shared.inner.read(scope, session, &Page::newest(0)).await {
             Ok(slice) => {
-                self.shared.queue.lock().know(scope, &slice.state);
+                self.shared.queue.lock().learn(scope, &slice.state, before);
                 Look::Answered
             }
             Err(error) if error.is_retryable() => Look::Away,
@@ -55,6 +59,8 @@ impl Behind {
     async fn push(&self, scope: &Scope, session: &SessionId, batch: Append) -> Result<()> {
         let (shared, scope, session) = (Arc::clone(&self.shared), scope.clone(), session.clone());
         let pushed = async move {
+            let gate = shared.gates.of(&scope);
+            let _beside = gate.pushes.read().await;
             let _push = shared.pushes.read().await;
             shared.check_open()?;
             let last = shared.journal.push(&scope, &session, &batch).await?;
@@ -173,7 +179,8 @@ impl ChatStore for Behind {
     }
 
     async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
-        let _beside = self.shared.retries.read().await;
+        let gate = self.shared.gates.of(scope);
+        let _beside = gate.retries.read().await;
         // They get their numbers first, and leave a mark there: so a repeat of the append does not bring them back.
         self.shared.settle(scope, None, ids).await?;
         let left = self.shared.journal.forget(scope, ids).await;
@@ -184,7 +191,8 @@ impl ChatStore for Behind {
     }
 
     async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
-        let _beside = self.shared.retries.read().await;
+        let gate = self.shared.gates.of(scope);
+        let _beside = gate.retries.read().await;
         self.shared.flush_session(scope, &seen.session).await?;
         let deleted = self.shared.inner.delete(scope, seen).await?;
         let now = self.shared.inner.read(scope, &seen.session, &Page::newest(0)).await?.state;

@@ -4,7 +4,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::time::Timestamp;
+use crate::time::{SystemClock, Timestamp};
 
 fn entry(key: u8, ttl: Option<u64>) -> BlackboardEntry {
     let entry = BlackboardEntry::new(key.to_string(), "value");
@@ -28,6 +28,13 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (1..4i64).prop_map(Step::Wait),
         1 => Just(Step::Sweep),
     ]
+}
+
+#[test]
+fn boards_of_no_entries_are_refused() {
+    let board = |capacity| MemBlackboard::new(Arc::new(SystemClock), capacity);
+    assert!(matches!(board(0), Err(Error::Invalid { .. })));
+    assert!(board(1).is_ok());
 }
 
 proptest! {

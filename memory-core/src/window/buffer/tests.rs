@@ -55,6 +55,16 @@ fn a_setting_changes_itself_alone() {
 }
 
 #[test]
+fn shares_that_are_no_numbers_are_refused() {
+    for (high, low) in [(f64::NAN, 0.5), (0.8, f64::NAN), (f64::NAN, f64::NAN)] {
+        let refused = BufferConfig::default().with_shares(high, low).check();
+        assert!(matches!(refused, Err(Error::Invalid { .. })), "{high} {low}: {refused:?}");
+    }
+    let kept = BufferConfig::default().with_shares(f64::INFINITY, f64::NEG_INFINITY);
+    assert_eq!((kept.check().is_ok(), kept.high, kept.low), (true, 1.0, 0.0));
+}
+
+#[test]
 fn settings_that_cannot_be_kept_are_refused() {
     let with = |window, capacity, limit, is_stable| {
         let default = BufferConfig::default();

@@ -8,7 +8,7 @@ fn entry(tokens: u64) -> Entry {
 }
 
 fn filled(capacity: u64, tokens: &[u64]) -> RingBuffer {
-    let mut buffer = RingBuffer::new(capacity);
+    let mut buffer = RingBuffer::new(capacity).unwrap();
     tokens.iter().for_each(|tokens| _ = buffer.push(entry(*tokens)).unwrap());
     buffer
 }
@@ -23,6 +23,12 @@ fn s4_1_s4_12_a_buffer_of_1000_tokens_tells_its_figures() {
     let expected =
         MemoryStats { total_entries: 3, total_tokens: 600, summarization_count: 0, eviction_count: 0, capacity: 1_000 };
     assert_eq!((buffer.stats(), buffer.capacity(), buffer.len()), (expected, 1_000, 3));
+}
+
+#[test]
+fn s4_1_a_buffer_of_no_tokens_is_refused() {
+    assert!(matches!(RingBuffer::new(0), Err(Error::Invalid { .. })));
+    assert!(RingBuffer::new(1).is_ok());
 }
 
 #[test]
@@ -75,6 +81,49 @@ fn s4_4_a_summary_replaces_the_oldest_and_leaves_four_verbatim() {
 }
 
 #[test]
+fn s4_4_an_extract_is_shorter_keeps_numbers_and_leaves_four_verbatim() {
+    let note = |number: u64| {
+        let aside = "which the depot had sent back before anybody looked at it again, ".repeat(4);
+        format!("Looked at a part of the log. It held order {number}, {aside}and was closed. Nothing else was wrong.")
+    };
+    let mut buffer = RingBuffer::new(100_000).unwrap();
+    let push = |buffer: &mut RingBuffer, number| {
+        let entry = Entry::new(note(number), &HeuristicCounter);
+        assert!(buffer.push(entry).unwrap().evicted.is_empty());
+    };
+    (1001..=1010).for_each(|number| push(&mut buffer, number));
+    // The second time the summary of the first is among what is summarised.
+    for (last, verbatim) in [(1006, 1007..=1010), (1008, 1009..=1012)] {
+        let replaced = buffer.summarize_extractively(200).unwrap();
+        let mut entries = buffer.iter();
+        let summary = entries.next().unwrap();
+        assert!(summary.tokens() <= 200 && summary.tokens() < replaced.iter().map(Entry::tokens).sum::<u64>());
+        assert_eq!(summary.tokens(), HeuristicCounter.count_text(summary.content()));
+        for number in 1001..=last {
+            assert!(summary.content().contains(&number.to_string()), "{number} in {}", summary.content());
+        }
+        assert!(!summary.content().contains("the depot"), "{}", summary.content());
+        assert_eq!(summary.number(), last - 1000);
+        assert_eq!(entries.map(Entry::content).collect::<Vec<_>>(), verbatim.map(note).collect::<Vec<_>>());
+        (last + 5..=last + 6).for_each(|number| push(&mut buffer, number));
+    }
+    assert_eq!(buffer.stats().summarization_count, 2);
+}
+
+#[test]
+fn s4_4_an_extract_without_room_or_entries_changes_nothing() {
+    let mut buffer = RingBuffer::new(10_000).unwrap();
+    assert!(matches!(buffer.summarize_extractively(100), Err(Error::Conflict)));
+    for number in 0..6 {
+        _ = buffer.push(Entry::new(format!("Looked at shard {number}."), &HeuristicCounter)).unwrap();
+    }
+    let before = buffer.stats();
+    assert!(matches!(buffer.summarize_extractively(1), Err(Error::OverBudget { budget: 1, .. })));
+    assert!(matches!(buffer.summarize_extractively(1_000), Err(Error::Invalid { .. })), "it is no shorter");
+    assert_eq!(buffer.stats(), before);
+}
+
+#[test]
 fn s4_4_bad_and_late_summaries_change_nothing() {
     let mut buffer = filled(100, &[10, 10, 10, 10, 10]);
     let before = buffer.stats();
@@ -104,7 +153,7 @@ fn c37_counts_do_not_overflow() {
 proptest! {
     #[test]
     fn s4_2_pushes_keep_the_cap_the_order_and_every_entry(sizes in vec(0..30_u64, 0..40), capacity in 30..90_u64) {
-        let mut buffer = RingBuffer::new(capacity);
+        let mut buffer = RingBuffer::new(capacity).unwrap();
         let mut gone = Vec::new();
         for size in &sizes {
             gone.extend(buffer.push(entry(*size)).unwrap().evicted);
@@ -119,7 +168,7 @@ proptest! {
 
 #[test]
 fn s4_2_a_buffer_too_small_for_the_mark_of_a_cut_takes_nothing() {
-    let mut buffer = RingBuffer::new(2).with_oversize(Oversize::TruncateMiddle);
+    let mut buffer = RingBuffer::new(2).unwrap().with_oversize(Oversize::TruncateMiddle);
     let found = buffer.push(Entry::new("many words ".repeat(200), &HeuristicCounter));
     assert!(matches!(found, Err(Error::OverBudget { budget: 2, .. })), "{found:?}");
     assert!(buffer.is_empty());

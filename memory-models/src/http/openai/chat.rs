@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::chat::{Answer, ChatRequest, StopReason, Usage};
-use crate::http::dialect::{ChatDialect, Progress, json, number};
+use crate::http::dialect::{ChatDialect, Progress, answer, number};
 use crate::http::error::Fault;
 use crate::http::framing::Framing;
 
@@ -108,10 +108,7 @@ fn reason(name: &str) -> StopReason {
 }
 
 fn whole(bytes: &[u8]) -> Result<Answer, Fault> {
-    if let Some(fault) = Fault::told_in(bytes) {
-        return Err(fault);
-    }
-    let completion: Completion = json(bytes)?;
+    let completion: Completion = answer(bytes)?;
     let choice = completion.choices.and_then(|choices| choices.into_iter().next());
     let choice = choice.ok_or(Fault::Garbled("it has no choice"))?;
     let said = choice.message.ok_or(Fault::Garbled("its choice has no message"))?;
@@ -126,10 +123,7 @@ fn event(data: &str, progress: &mut Progress) -> Result<String, Fault> {
         progress.is_ended = true;
         return Ok(String::new());
     }
-    if let Some(fault) = Fault::told_in(data.as_bytes()) {
-        return Err(fault);
-    }
-    let chunk: Completion = json(data.as_bytes())?;
+    let chunk: Completion = answer(data.as_bytes())?;
     progress.usage = chunk.usage.and_then(Tokens::usage).or(progress.usage);
     let Some(choice) = chunk.choices.and_then(|choices| choices.into_iter().next()) else { return Ok(String::new()) };
     let (words, is_refusal) = choice.delta.unwrap_or_default().words();

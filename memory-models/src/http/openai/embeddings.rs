@@ -3,20 +3,11 @@
 //! Shapes: <https://platform.openai.com/docs/api-reference/embeddings/create>.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
 
-use crate::http::dialect::{EmbedDialect, Placed, json};
-use crate::http::error::Fault;
+use crate::http::dialect::{EmbedDialect, Placed, answer, embed_body};
 
-pub(super) static DIALECT: EmbedDialect = EmbedDialect { name: "openai", path: &["embeddings"], body, read };
-
-fn body(model: &str, texts: &[&str], shortened: Option<usize>) -> Value {
-    let mut body = json!({ "model": model, "input": texts });
-    if let (Some(members), Some(numbers)) = (body.as_object_mut(), shortened) {
-        members.insert("dimensions".to_owned(), numbers.into());
-    }
-    body
-}
+pub(super) static DIALECT: EmbedDialect =
+    EmbedDialect { name: "openai", path: &["embeddings"], body: embed_body, read };
 
 #[derive(Deserialize)]
 struct List {
@@ -30,9 +21,6 @@ struct Embedding {
 }
 
 fn read(bytes: &[u8]) -> Placed<Vec<f32>> {
-    if let Some(fault) = Fault::told_in(bytes) {
-        return Err(fault);
-    }
-    let list: List = json(bytes)?;
+    let list: List = answer(bytes)?;
     Ok(list.data.into_iter().map(|one| (one.index, one.embedding)).collect())
 }

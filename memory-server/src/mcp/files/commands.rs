@@ -54,18 +54,20 @@ enum Command {
 /// Carries out a command. The answer fits, however long the path is that it names.
 pub(super) async fn run(arguments: Map<String, Value>, caller: &Caller, fitting: &Fitting) -> Result<String, Refusal> {
     let command: Command = read(arguments)?;
-    // Who may write alone is told nothing of what a file holds.
-    let shows = caller.allowed(Right::Read).is_ok();
     let told = match command {
         Command::View { path, view_range } => {
             view(caller.allowed(Right::Read)?, &Place::parse(&path)?, &path, view_range).await?
         }
         Command::Create { path, file_text } => create(caller.allowed(Right::Write)?, &path, &file_text).await?,
         Command::StrReplace { path, old_str, new_str } => {
-            replace(caller.allowed(Right::Write)?, &path, &old_str, &new_str, shows).await?
+            // Also that nothing was replaced tells what stands there.
+            caller.allowed(Right::Read)?;
+            replace(caller.allowed(Right::Write)?, &path, &old_str, &new_str).await?
         }
         Command::Insert { path, insert_line, insert_text } => {
-            insert(caller.allowed(Right::Write)?, &path, insert_line, &insert_text, shows).await?
+            // A refusal tells how many lines there are.
+            caller.allowed(Right::Read)?;
+            insert(caller.allowed(Right::Write)?, &path, insert_line, &insert_text).await?
         }
         Command::Delete { path } => delete(caller.allowed(Right::Forget)?, &path).await?,
         Command::Rename { old_path, new_path } => {
@@ -179,8 +181,8 @@ async fn edit(
     Err(Refusal::new("Others change the file all the while: try again."))
 }
 
-/// Replaces what stands once in a file. With `shows`, the answer tells what stands there.
-async fn replace(ada: &Scoped, path: &str, old: &str, new: &str, shows: bool) -> Result<String, Refusal> {
+/// Replaces what stands once in a file.
+async fn replace(ada: &Scoped, path: &str, old: &str, new: &str) -> Result<String, Refusal> {
     edit(ada, path, |content| {
         let line_of = |place: usize| content.get(..place).unwrap_or_default().matches('\n').count();
         if old.is_empty() {
@@ -188,27 +190,20 @@ async fn replace(ada: &Scoped, path: &str, old: &str, new: &str, shows: bool) ->
         }
         let places: Vec<usize> = content.match_indices(old).map(|(place, _)| place).collect();
         let changed = match places.as_slice() {
-            [] if shows => {
+            [] => {
                 let why = format!("No replacement was performed, old_str `{old}` did not appear verbatim in {path}.");
                 return Err(Refusal::new(why));
             }
             [one] => line_of(*one),
-            several if shows => {
+            several => {
                 let lines: Vec<String> = several.iter().map(|place| (line_of(*place) + 1).to_string()).collect();
                 return Err(Refusal::new(format!(
                     "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}. Please ensure it is unique",
                     lines.join(", ")
                 )));
             }
-            _ => {
-                let why = format!("No replacement was performed, old_str has to appear exactly once in {path}.");
-                return Err(Refusal::new(why));
-            }
         };
         let content = content.replace(old, new);
-        if !shows {
-            return Ok((content, "The memory file has been edited.".to_owned()));
-        }
         let lines: Vec<&str> = content.split('\n').collect();
         let first = changed.saturating_sub(AROUND);
         let shown = lines.get(first..lines.len().min(changed + AROUND + 1)).unwrap_or_default();
@@ -219,15 +214,15 @@ async fn replace(ada: &Scoped, path: &str, old: &str, new: &str, shows: bool) ->
     .await
 }
 
-/// Inserts lines into a file. With `shows`, a refusal tells how many there are.
-async fn insert(ada: &Scoped, path: &str, line: i64, text: &str, shows: bool) -> Result<String, Refusal> {
+/// Inserts lines into a file.
+async fn insert(ada: &Scoped, path: &str, line: i64, text: &str) -> Result<String, Refusal> {
     edit(ada, path, |content| {
         let mut lines = lines_of(content);
         let count = lines.len();
         let place = usize::try_from(line).ok().filter(|place| *place <= count);
         let place = place.ok_or_else(|| {
-            let wrong = format!("Invalid `insert_line` parameter: {line}.");
-            Refusal::new(if shows { format!("{wrong} It should be within the range [0, {count}].") } else { wrong })
+            let range = format!("It should be within the range [0, {count}].");
+            Refusal::new(format!("Invalid `insert_line` parameter: {line}. {range}"))
         })?;
         lines.insert(place, text.trim_end_matches('\n'));
         let mut content = lines.join("\n");

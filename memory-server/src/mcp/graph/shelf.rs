@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use memory::store::record::Telling;
 use memory::store::records::Expect;
 use memory::{Error, Forget, Record, RecordId, Scoped, StoredRecord, Timestamp, Trust};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -25,12 +26,15 @@ pub(super) const MOST: usize = 64 << 20;
 const ATTEMPTS: usize = 1_000;
 
 /// The shape of a record.
-trait Node: DeserializeOwned {
+trait Node: Serialize + DeserializeOwned {
     /// The kind of the records.
     const KIND: &'static str;
 
     /// Returns the id of its record.
     fn id(&self) -> RecordId;
+
+    /// Returns the text of its record: what is searched for.
+    fn words(&self) -> String;
 }
 
 impl Node for Entity {
@@ -39,6 +43,12 @@ impl Node for Entity {
     fn id(&self) -> RecordId {
         id_of_entity(&self.name)
     }
+
+    /// The name, the type, and each observation on a line.
+    fn words(&self) -> String {
+        let head = format!("{} ({})", self.name, self.entity_type);
+        [&[head], self.observations.as_slice()].concat().join("\n")
+    }
 }
 
 impl Node for Relation {
@@ -46,6 +56,11 @@ impl Node for Relation {
 
     fn id(&self) -> RecordId {
         id_of_relation(self)
+    }
+
+    fn words(&self) -> String {
+        let Self { from, to, relation_type } = self;
+        format!("{from} {relation_type} {to}")
     }
 }
 
@@ -66,17 +81,11 @@ pub(super) fn id_of_relation(relation: &Relation) -> RecordId {
     id(&[RELATION, &relation.from, &relation.to, &relation.relation_type])
 }
 
-/// Returns what is searched for: the name, the type, and each observation on a line.
-fn words(entity: &Entity) -> String {
-    let head = format!("{} ({})", entity.name, entity.entity_type);
-    [&[head], entity.observations.as_slice()].concat().join("\n")
-}
-
-fn record(id: RecordId, kind: &str, text: String, node: Value, place: usize, now: Timestamp) -> Record {
+fn record<T: Node>(node: &T, place: usize, now: Timestamp) -> Record {
     let mut first = Telling { origin: Some(ORIGIN.to_owned()), ..Telling::new(now, Trust::Assistant) };
-    first.metadata.insert(NODE.to_owned(), node);
+    first.metadata.insert(NODE.to_owned(), json!(node));
     first.metadata.insert(PLACE.to_owned(), json!(place));
-    Record { id, first, ..Record::new(kind, text, now) }
+    Record { id: node.id(), first, ..Record::new(T::KIND, node.words(), now) }
 }
 
 /// Makes a record, and returns false if it is there. One that another record took the place of is made anew.
@@ -100,26 +109,33 @@ async fn make(ada: &Scoped, record: &Record) -> Result<bool, Error> {
 
 /// Makes an entity, and returns false if one has its name.
 pub(super) async fn make_entity(ada: &Scoped, entity: &Entity, place: usize) -> Result<bool, Error> {
-    let now = ada.memory().now();
-    make(ada, &record(id_of_entity(&entity.name), ENTITY, words(entity), json!(entity), place, now)).await
+    make(ada, &record(entity, place, ada.memory().now())).await
 }
 
 /// Makes a relation, and returns false if there is the same.
 pub(super) async fn make_relation(ada: &Scoped, relation: &Relation, place: usize) -> Result<bool, Error> {
-    let Relation { from, to, relation_type } = relation;
-    let (text, now) = (format!("{from} {relation_type} {to}"), ada.memory().now());
-    make(ada, &record(id_of_relation(relation), RELATION, text, json!(relation), place, now)).await
+    make(ada, &record(relation, place, ada.memory().now())).await
 }
 
 /// Returns the node that a record is. None is what others made of its kind, and what another record took the place of.
 fn node<T: Node>(record: &Record) -> Option<T> {
     let node: T = serde_json::from_value(record.first.metadata.get(NODE)?.clone()).ok()?;
-    (record.superseded.is_none() && record.id == node.id()).then_some(node)
+    (record.kind == T::KIND && record.superseded.is_none() && record.id == node.id()).then_some(node)
 }
 
 /// Returns whether a record is an entity or a relation, which these tools alone change.
 pub(crate) fn owns(record: &Record) -> bool {
     node::<Entity>(record).is_some() || node::<Relation>(record).is_some()
+}
+
+/// Returns whether a record is one that these tools might have written: with the words of its node. Others they do not show, and
+/// their next change overwrites them.
+pub(crate) fn writes(record: &Record) -> bool {
+    has_words::<Entity>(record) || has_words::<Relation>(record)
+}
+
+fn has_words<T: Node>(record: &Record) -> bool {
+    node::<T>(record).is_some_and(|node| node.words() == record.text)
 }
 
 /// Returns an entity.
@@ -138,7 +154,7 @@ pub(super) async fn change<T>(
     for _ in 0..ATTEMPTS {
         let Some((mut entity, stored)) = self::entity(ada, name).await? else { return Ok(None) };
         let told = change(&mut entity.observations);
-        let mut record = Record { text: words(&entity), ..(*stored.record).clone() };
+        let mut record = Record { text: entity.words(), ..(*stored.record).clone() };
         record.first.metadata.insert(NODE.to_owned(), json!(entity));
         match ada.put(record, Expect::Version(stored.version)).await {
             Ok(_) => return Ok(Some(told)),

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use crate::app::App;
+use crate::app::{App, PART};
 use crate::caller::Reads;
 use crate::input::Parameters;
 use crate::problem::Problem;
@@ -19,8 +19,6 @@ use crate::routes::sessions::bounded;
 use crate::routes::{Problems, filter};
 
 const MOST: u64 = 1_000;
-/// How many records are read at once.
-const PART: usize = 100;
 
 /// Which records.
 #[derive(Debug, Deserialize, IntoParams)]

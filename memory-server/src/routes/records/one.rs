@@ -1,6 +1,9 @@
 //! One record: reading it, changing it in its place if nobody changed it meanwhile, and its history.
 
+use std::sync::Arc;
+
 use axum::body::Body;
+use axum::extract::State;
 use axum::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use memory::store::record::Telling;
@@ -8,13 +11,16 @@ use memory::store::records::Expect;
 use memory::{Error, Record, RecordId, Scoped, StoredRecord, Timestamp, Trust, edge};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::sources;
+use crate::app::App;
 use crate::caller::{Reads, Writes};
-use crate::input::{Json, OfRecord};
+use crate::input::{Json, OfRecord, Parameters};
+use crate::mcp::kept_from;
 use crate::problem::Problem;
-use crate::routes::{Problems, json as answer, with_list};
+use crate::routes::list::List;
+use crate::routes::{Problems, json as answer};
 
 /// A record, with its version as its tag.
 fn tagged(value: &Value, version: u64) -> Response<Body> {
@@ -38,17 +44,53 @@ pub(crate) async fn get(Reads(ada): Reads, OfRecord(id): OfRecord) -> Result<Res
     Ok(tagged(&edge::record(&stored, ada.memory().now()), stored.version))
 }
 
-/// Returns what a record took the place of, and what took its place, in this order.
+/// Which part of a history.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Since {
+    /// The place after which the list begins: `next` of the page before.
+    after: Option<String>,
+}
+
+/// The place of a record in a history: when another took its place, and its id. The current one has none, and is the last.
+type Place = (Timestamp, RecordId);
+
+fn place(stored: &StoredRecord) -> Option<Place> {
+    stored.record.superseded.map(|superseded| (superseded.at, stored.record.id))
+}
+
+/// Reads `next` of a page.
+fn place_of(after: &str) -> Result<Place, Problem> {
+    let (at, id) = after.split_once('.').ok_or_else(|| Problem::bad("after is `next` of a page of a history"))?;
+    Ok((format!("@{at}").parse()?, id.parse()?))
+}
+
+/// Returns what a record took the place of, and what took its place, in this order. A page of very long ones ends before the last.
 #[utoipa::path(get, path = "/v1/records/{record}/history", tag = "records", security(("token" = [])),
-    params(("record" = String, Path, format = Uuid)),
-    responses((status = 200, description = "`records`, the current one last.", body = Object), Problems))]
-pub(crate) async fn history(Reads(ada): Reads, OfRecord(id): OfRecord) -> Result<Response<Body>, Problem> {
+    params(("record" = String, Path, format = Uuid), Since),
+    responses((status = 200, description = "`records`, the current one last, and `next` if there are more.", body = Object),
+        Problems))]
+pub(crate) async fn history(
+    Reads(ada): Reads,
+    State(app): State<Arc<App>>,
+    OfRecord(id): OfRecord,
+    Parameters(since): Parameters<Since>,
+) -> Result<Response<Body>, Problem> {
+    let after = since.after.as_deref().map(place_of).transpose()?;
     let chain = ada.history(id).await?;
     if chain.is_empty() {
         return Err(Problem::absent("record"));
     }
-    let now = ada.memory().now();
-    Ok(answer(&with_list("records", chain.iter().map(|stored| edge::record(stored, now)), json!({}))))
+    let is_before = |stored: &&StoredRecord| after.zip(place(stored)).is_some_and(|(after, place)| place <= after);
+    let (now, mut rest) = (ada.memory().now(), chain.iter().skip_while(is_before).peekable());
+    let (mut list, mut last) = (List::within(app.config.answer_bytes), None);
+    while let Some(stored) = rest.next_if(|_| !list.is_full()) {
+        list.push(&edge::record(stored, now));
+        last = place(stored);
+    }
+    let next = last.filter(|_| rest.peek().is_some()).map(|(at, id)| format!("{}.{id}", at.0));
+    Ok(list.answer("records", &json!({ "next": next })))
 }
 
 /// A whole record.
@@ -167,7 +209,8 @@ fn expected(headers: &HeaderMap) -> Result<Expect, Problem> {
 }
 
 /// Stores a whole record over the version that was read, and nothing over another. Repeatable: what is stored with equal
-/// content succeeds. To keep the old text in the history, supersede it.
+/// content succeeds. To keep the old text in the history, supersede it. What the tools `graph` and `files` of agents keep stays theirs:
+/// a record that they would not know any more is refused, and a text of a node that is not its words.
 #[utoipa::path(put, path = "/v1/records/{record}", tag = "records", security(("token" = [])),
     params(("record" = String, Path, format = Uuid),
         ("If-Match" = Option<String>, Header, description = "The ETag that was read."),
@@ -188,6 +231,11 @@ pub(crate) async fn put(
     for _ in 0..2 {
         let stored = known(&ada, id).await?;
         let record = whole.record(&ada, id, stored.as_ref().map(|stored| &*stored.record)).await?;
+        // Over another version than the expected one, nothing is stored in any case.
+        let over = stored.as_ref().filter(|stored| expect == Expect::Version(stored.version));
+        if let Some(why) = over.and_then(|stored| kept_from(&record, &stored.record)) {
+            return Err(Problem::new(StatusCode::CONFLICT, why));
+        }
         match ada.put(record, expect).await {
             Ok(version) => return Ok(tagged(&json!({ "id": id, "version": version }), version)),
             Err(Error::IdConflict { .. }) if stored.is_none() => {}

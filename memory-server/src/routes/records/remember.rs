@@ -2,19 +2,23 @@
 
 use std::time::Duration;
 
+use axum::Extension;
 use axum::body::Body;
-use axum::http::Response;
+use axum::http::{Response, StatusCode};
+use memory::receipt::{RememberReceipt, Remembered};
 use memory::{Gate, RecordId, Remember, Scoped, SessionId, Timestamp, Trust};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::sources;
-use crate::caller::Writes;
+use crate::caller::{Caller, Writes};
 use crate::input::{Json, OfRecord};
+use crate::mcp::kept_by_tools;
 use crate::number::whole_if_any;
 use crate::problem::Problem;
 use crate::routes::{Problems, json as answer};
+use crate::token::Right;
 
 /// The longest time to live, in seconds: three hundred years.
 const LONGEST: u64 = 10_000_000_000;
@@ -71,7 +75,7 @@ pub(crate) struct Told {
     #[serde(default)]
     #[schema(max_items = 4_096)]
     sources: Vec<String>,
-    /// Adds it to the record that it repeats, if it is less new than this.
+    /// Adds it to the record that it repeats, if it is less new than this. That needs the right to read too.
     #[schema(minimum = 0, maximum = 2)]
     novelty: Option<f32>,
     /// Values of the caller's own.
@@ -85,7 +89,11 @@ fn fact() -> String {
 }
 
 impl Told {
-    async fn request(self, ada: &Scoped) -> Result<Remember, Problem> {
+    async fn request(self, ada: &Scoped, caller: &Caller) -> Result<Remember, Problem> {
+        if self.novelty.is_some() {
+            // What becomes of it tells what is stored.
+            caller.allowed(Right::Read)?;
+        }
         let time = |text: Option<String>| text.map(|text| text.parse::<Timestamp>()).transpose();
         let mut remember = Remember::new(self.kind, self.text).valid(time(self.valid_from)?, time(self.valid_to)?);
         for tag in self.tags {
@@ -126,29 +134,44 @@ fn set<T>(remember: Remember, value: Option<T>, with: impl FnOnce(Remember, T) -
     }
 }
 
+/// Returns what is told of a receipt to whoever may write alone: the same for what was known and for what is new.
+fn as_new(receipt: &RememberReceipt) -> Value {
+    json!({ "id": receipt.id, "outcome": Remembered::Stored })
+}
+
 /// Remembers a fact, a preference or any other note. What says the same as a record is one more telling of it: so a repeat
 /// changes nothing.
 #[utoipa::path(post, path = "/v1/records", tag = "records", security(("token" = [])), request_body = Told,
-    responses((status = 200, description = "`id`, `outcome` and `version`.", body = Object), Problems))]
-pub(crate) async fn remember(Writes(ada): Writes, Json(told): Json<Told>) -> Result<Response<Body>, Problem> {
-    let remember = told.request(&ada).await?;
-    Ok(answer(&ada.remember(remember).await?))
+    responses((status = 200, description = "`id`, `outcome` and `version`; to a token that may not read, the `id` and always `stored`.",
+        body = Object), Problems))]
+pub(crate) async fn remember(
+    Writes(ada): Writes,
+    Extension(caller): Extension<Caller>,
+    Json(told): Json<Told>,
+) -> Result<Response<Body>, Problem> {
+    let remember = told.request(&ada, &caller).await?;
+    let receipt = ada.remember(remember).await?;
+    Ok(if caller.may_read() { answer(&receipt) } else { answer(&as_new(&receipt)) })
 }
 
-/// Remembers something in the place of a record, which stays in the history. May be repeated.
+/// Remembers something in the place of a record, which stays in the history. May be repeated. What the tools `graph` and `files` of
+/// agents keep is refused.
 #[utoipa::path(post, path = "/v1/records/{record}/supersede", tag = "records", security(("token" = [])),
     params(("record" = String, Path, format = Uuid)), request_body = Told,
     responses((status = 200, description = "As for what is remembered, with `supersedes`.", body = Object), Problems))]
 pub(crate) async fn supersede(
     Writes(ada): Writes,
+    Extension(caller): Extension<Caller>,
     OfRecord(old): OfRecord,
     Json(told): Json<Told>,
 ) -> Result<Response<Body>, Problem> {
-    if ada.get(&[old]).await?.is_empty() {
-        return Err(Problem::absent("record"));
+    let stored = ada.get(&[old]).await?.pop().ok_or_else(|| Problem::absent("record"))?;
+    if let Some(why) = kept_by_tools(&stored.record) {
+        return Err(Problem::new(StatusCode::CONFLICT, why));
     }
-    let remember = told.request(&ada).await?;
-    let mut value = json!(ada.supersede(old, remember).await?);
+    let remember = told.request(&ada, &caller).await?;
+    let receipt = ada.supersede(old, remember).await?;
+    let mut value = if caller.may_read() { json!(receipt) } else { as_new(&receipt) };
     if let Value::Object(members) = &mut value {
         members.insert("supersedes".to_owned(), json!(RecordId(old.0)));
     }

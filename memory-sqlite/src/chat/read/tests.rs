@@ -6,6 +6,7 @@ use memory_core::{Field, Filter, Message, Role, Seq, Timestamp};
 use tempfile::TempDir;
 
 use super::*;
+use crate::chat::steps::watch;
 use crate::{SqliteChat, SqliteConfig};
 
 /// A session of 200 archived messages, forgotten ones up to the number `head`, and 60 active messages behind them.
@@ -57,17 +58,7 @@ fn pages() -> Vec<Page> {
 async fn steps(file: &Sqlite, scope: &Scope, session: &SessionId, page: &Page) -> (usize, u64) {
     let counter = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&counter);
-    let watch = file.read("watch", move |connection| {
-        Box::pin(async move {
-            let mut handle = connection.lock_handle().await.doing("watch")?;
-            handle.set_progress_handler(100, move || {
-                count.fetch_add(1, Ordering::SeqCst);
-                true
-            });
-            Ok(())
-        })
-    });
-    watch.await.unwrap();
+    file.read("watch", move |connection| Box::pin(watch(connection, 100, count))).await.unwrap();
     let slice = super::page(file, scope, session, page).await.unwrap();
     (slice.messages.len(), counter.load(Ordering::SeqCst))
 }

@@ -86,8 +86,7 @@ async fn what_a_search_reads_while_an_index_waits_to_be_cleared_does_not_stay_in
     let folder = tempfile::tempdir().unwrap();
     let (text, owner) = (open(&folder, SMALL).await, scope("a"));
     put(&text, &owner, &entries(0..60)).await;
-    let mut other = connect::writer(&SqliteConfig::new(folder.path().join("memory.db"))).await.unwrap();
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let mut other = connect::locking(&SqliteConfig::new(folder.path().join("memory.db"))).await;
     let meanwhile = async {
         assert_eq!(found(&text, &owner, "fox").await, 20);
         assert!(text.file.texts().bytes() > 0);

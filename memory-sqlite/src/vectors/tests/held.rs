@@ -158,8 +158,7 @@ async fn what_a_search_reads_while_an_index_waits_to_be_cleared_does_not_stay_in
     let folder = tempfile::tempdir().unwrap();
     let (vectors, owner) = (open(&folder, DIMENSION).await, scope("a"));
     put(&vectors, &owner, &entries(60)).await;
-    let mut other = connect::writer(&SqliteConfig::new(folder.path().join("memory.db"))).await.unwrap();
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let mut other = connect::locking(&SqliteConfig::new(folder.path().join("memory.db"))).await;
     let meanwhile = async {
         assert_eq!(found(&vectors, &owner).await, 60);
         assert!(vectors.file.vectors().bytes() > 0);

@@ -29,6 +29,11 @@ impl Counting {
         self.with(|counts| counts.values().map(|count| count.0).sum())
     }
 
+    /// Returns how many rows all calls returned.
+    pub fn total_rows(&self) -> u64 {
+        self.with(|counts| counts.values().map(|count| count.1).sum())
+    }
+
     /// Sets all counts to zero.
     pub fn reset(&self) {
         self.with(BTreeMap::clear);

@@ -19,7 +19,8 @@ memory_core::store_methods!(Store, Blackboard => broken_store {
 
 /// Returns a board with the break.
 pub(crate) fn store<B: Break>(setting: Setting, broken: B) -> Boards {
-    Arc::new(Mutant { inner: MemBlackboard::new(setting.clock, setting.capacity).with_keep(setting.keep), broken })
+    let inner = MemBlackboard::new(setting.clock, setting.capacity).unwrap_or_else(|_| unreachable!());
+    Arc::new(Mutant { inner: inner.with_keep(setting.keep), broken })
 }
 
 /// Checks that each of the scenarios `by` catches the break.

@@ -65,6 +65,36 @@ fn a_line_or_an_element_that_is_too_long_is_not_read_into_memory() {
 }
 
 #[test]
+fn an_element_that_is_too_long_is_passed_over_and_the_others_are_kept() {
+    let good = "{\"role\":\"user\",\"content\":\"a\"}";
+    let text = format!("{{\"role\":\"user\",\"content\":\"{}\"}}", "],\\\"[{\\\\".repeat(LONGEST));
+    let list = format!("[{}0]", "[{}],".repeat(LONGEST));
+    // Of a number the end is seen by the byte behind it, which is here the first that is too much.
+    let digits = "1".repeat(LONGEST - 2);
+    let why = "! the element is longer than this program reads";
+    let good_line = |line: u64| format!("{line} chat_history user a");
+    for long in [&text, &list, &digits] {
+        let told = told(&items(&format!("[{good},\n{long},\n{good},\n{long},\n{good}]")));
+        assert_eq!(told, [good_line(1), format!("2 {why}"), good_line(3), format!("4 {why}"), good_line(5)]);
+    }
+    for long in [&text, &list] {
+        let blanks = " \n".repeat(LONGEST);
+        assert_eq!(told(&items(&format!("[{long}]{blanks}"))), [format!("1 {why}")]);
+        // Of the line where the rest begins the column is not known.
+        let broken = "! not JSON from here on: it is not well formed";
+        for (rest, last) in [
+            (format!("] {good}"), format!("1 {broken}")),
+            (format!("]\n {good}"), format!("2 {broken} at column 2")),
+            (", x]".to_owned(), format!("1 {broken}")),
+        ] {
+            assert_eq!(told(&items(&format!("[{long}{rest}"))), [format!("1 {why}"), last]);
+        }
+        let cut = told(&items(&format!("[{good},\n{}", &long[..long.len() - 2])));
+        assert_eq!(cut[1..], ["2 ! not JSON from here on: an element is longer than this program reads"]);
+    }
+}
+
+#[test]
 fn an_export_says_when_it_is_cut_or_of_another_version() {
     let head = "{\"memory_export\":1,\"tenant\":\"acme\",\"subject\":\"ada\"}";
     assert_eq!(told(&items(head)), ["1 ! the export ends too soon: its last line is missing"]);

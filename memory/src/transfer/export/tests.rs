@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use memory_core::engine::Remember;
 use memory_core::store::chat::ChatStore;
-use memory_core::{Message, MessageId, Role, Scope, Timestamp, Truth};
+use memory_core::{Message, MessageId, Role, Scope, StoredRecord, Timestamp, Truth};
 use memory_testkit::doubles::{Tap, Tapped};
 
 use super::*;
@@ -114,4 +114,23 @@ async fn records_are_read_a_hundred_at_a_time() {
     most.0.store(0, Ordering::SeqCst);
     let exported = export(&ada, None, &mut Vec::new()).await.unwrap();
     assert_eq!((exported.records, most.0.load(Ordering::SeqCst)), (250, 100));
+}
+
+#[tokio::test]
+async fn what_has_expired_is_left_out_unless_it_is_on_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("memory.sqlite");
+    let stores = Settings::new(place.to_str().unwrap()).connect().await.unwrap();
+    let memory = over(stores).build().await.unwrap();
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let rows = [("Ada is in Rome", true), ("Ada is in Oslo", false)].map(|(text, hold)| {
+        let mut record = Record { hold, ..Record::new("fact", text, Timestamp(0)) };
+        record.first.expires_at = Some(Timestamp(1));
+        StoredRecord { record: Arc::new(record), version: 1, accessed_at: None, access_count: 0 }
+    });
+    ada.restore(&rows).await.unwrap();
+    let mut written = Vec::new();
+    let exported = export(&ada, None, &mut written).await.unwrap();
+    let text = String::from_utf8(written).unwrap();
+    assert_eq!((exported.records, text.contains("Rome"), text.contains("Oslo")), (1, true, false));
 }

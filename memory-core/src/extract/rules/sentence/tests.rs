@@ -28,6 +28,8 @@ fn s2_14_facts_are_found_in_five_languages() {
         ("My birthday is on 3 May.", "My birthday is on 3 May", "3 May", slot("birthday")),
         ("My birthday is in maio", "My birthday is in maio", "in maio", slot("birthday")),
         ("My birthday is in novembro", "My birthday is in novembro", "in novembro", slot("birthday")),
+        ("My birthday is in June.", "My birthday is in June", "in June", slot("birthday")),
+        ("My birthday is in May, of course.", "My birthday is in May", "in May", slot("birthday")),
         ("my dog's name is Rex", "my dog's name is Rex", "Rex", slot("dog")),
         ("My sister is called Grace.", "My sister is called Grace", "Grace", slot("sister")),
         ("I'm allergic to peanuts.", "I'm allergic to peanuts", "peanuts", None),

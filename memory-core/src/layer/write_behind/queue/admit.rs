@@ -32,7 +32,7 @@ pub(crate) enum Look {
 
 impl Queue {
     /// Checks an append, and returns what of it is to be queued: messages that do not wait yet. None if the session must be looked
-    /// at in the primary before.
+    /// at in the primary before, or once more, because the answer tells nothing.
     ///
     /// # Errors
     /// `Fenced` if the session has another fence; `IdConflict` if an id waits with other content or elsewhere; `Invalid` for a
@@ -79,7 +79,7 @@ impl Queue {
     }
 
     /// Returns the fence that messages of a handle are queued with, which is none if nothing can be known of the session. None
-    /// if the session must be looked at before.
+    /// if the session must be looked at before, or once more.
     fn fence(
         &self,
         scope: &Scope,
@@ -87,21 +87,26 @@ impl Queue {
         seen: Option<Fence>,
         look: Look,
     ) -> Result<Option<Option<Fence>>> {
-        let floor = self.floors.get(scope).copied().unwrap_or_default();
-        if seen.is_some_and(|seen| seen.epoch < floor) {
+        if seen.is_some_and(|seen| seen.epoch < self.floor(scope)) {
             return Err(Error::Fenced);
         }
         let known = self.known(scope, session).map(|state| state.fence);
         match (seen, known, look) {
             (None, Some(known), _) => Ok(Some(Some(known))),
             (Some(seen), Some(known), _) if seen == known => Ok(Some(Some(known))),
+            // Also for a handle that has seen an older state: the primary may have gone back to that.
+            (_, _, Look::NotYet) | (None, None, Look::Answered) => Ok(None),
             (Some(seen), Some(known), _) if seen < known => Err(Error::Fenced),
-            (_, _, Look::NotYet) => Ok(None),
             (Some(_), Some(_), Look::Answered) => Err(Error::Fenced),
             // Who could not ask the primary saw a session that nobody has erased, which may not be so.
             (seen, None, _) => Ok(Some(seen.filter(|seen| *seen != Fence::default()))),
             (Some(seen), Some(_), Look::Away) => Ok(Some(Some(seen))),
         }
+    }
+
+    /// Returns the least epoch that the owner may have, as far as this process knows.
+    fn floor(&self, scope: &Scope) -> Epoch {
+        self.floors.get(scope).copied().unwrap_or_default()
     }
 
     /// Returns the message with this id, if it waits.
@@ -116,11 +121,28 @@ impl Queue {
         self.known.get(&(scope.clone(), session.clone()))
     }
 
-    /// Notes a session as it is in the primary. What was queued before it was erased leaves.
+    /// Notes a session as it is in the primary. What was queued before it was erased leaves, and the ids of its messages are free
+    /// again, whoever erased it.
     pub(crate) fn know(&mut self, scope: &Scope, state: &SessionState) {
+        self.learn(scope, state, None);
+    }
+
+    /// As [`Queue::know`], from an answer to whoever knew the session as `before`: where that is still so, nothing has overtaken the
+    /// answer, and an older state is one to which the primary has gone back.
+    pub(crate) fn learn(&mut self, scope: &Scope, state: &SessionState, before: Option<Fence>) {
         let place = (scope.clone(), state.session.clone());
-        if self.known.len() >= KNOWN && !self.known.contains_key(&place) {
+        let known = self.known.get(&place).map(|known| known.fence);
+        let is_older = state.fence.epoch < self.floor(scope) || known > Some(state.fence);
+        if is_older && (before.is_none() || known != before) {
+            // The answer is from before an erasure, and comes late.
+            return;
+        }
+        if known.is_some_and(|known| known != state.fence) {
+            self.free(scope, &state.session);
+        }
+        if self.known.len() >= KNOWN && known.is_none() {
             self.known.clear();
+            self.forgotten.clear();
         }
         self.known.insert(place, state.clone());
         self.drop_stale(scope, &state.session, |queued| queued.fence.is_some_and(|fence| fence < state.fence));
@@ -141,15 +163,17 @@ impl Queue {
         }
     }
 
-    /// Notes messages of an owner that were forgotten: their ids stay taken.
+    /// Notes messages of an owner that were forgotten: their ids stay taken, as long as their session is known. Else nobody would
+    /// notice that they are free again.
     pub(crate) fn forget(&mut self, scope: &Scope, redacted: &[Redacted]) {
-        if redacted.is_empty() {
+        let known = redacted.iter().filter(|redacted| self.known(scope, &redacted.session).is_some());
+        let ids: Vec<_> = known.map(|redacted| (redacted.id, redacted.session.clone())).collect();
+        if ids.is_empty() {
             return;
         }
-        if self.forgotten.values().map(HashMap::len).sum::<usize>() + redacted.len() > KNOWN {
+        if self.forgotten.values().map(HashMap::len).sum::<usize>() + ids.len() > KNOWN {
             self.forgotten.clear();
         }
-        let ids = redacted.iter().map(|redacted| (redacted.id, redacted.session.clone()));
         self.forgotten.entry(scope.clone()).or_default().extend(ids);
     }
 

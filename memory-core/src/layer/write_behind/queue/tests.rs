@@ -2,7 +2,7 @@ use super::admit::Look;
 use super::*;
 use crate::error::Error;
 use crate::message::{Message, Role};
-use crate::store::chat::{Append, NewMessage};
+use crate::store::chat::{Append, NewMessage, Placement, Redacted};
 
 fn place() -> (Scope, SessionId) {
     (Scope::new("acme", "ada").unwrap(), SessionId::new("s").unwrap())
@@ -117,6 +117,11 @@ async fn handles_of_an_erased_owner_are_fenced_and_what_they_queued_leaves() {
     let new = Some(Fence { epoch: Epoch(1), generation: 0 });
     assert_eq!(queue.admit(&scope, &session, &batch(new), Look::Away).unwrap().unwrap().new.fence, new);
     assert!(queue.admit(&scope, &session, &batch(new), Look::NotYet).unwrap().is_none());
+    // Nor does an answer from before the erasure tell what is queued now.
+    queue.know(&scope, &unknown(&session));
+    for look in [Look::NotYet, Look::Answered] {
+        assert!(queue.admit(&scope, &session, &batch(None), look).unwrap().is_none());
+    }
 }
 
 #[tokio::test]
@@ -174,4 +179,71 @@ async fn looking_again_at_a_known_session_forgets_no_other() {
     assert!((0..KNOWN).all(|number| queue.known(&scope, &session(number)).is_some()));
     queue.know(&scope, &unknown(&session(KNOWN)));
     assert!(queue.known.len() <= KNOWN && queue.known(&scope, &session(KNOWN)).is_some());
+}
+
+/// Returns the fence of a session that was deleted so often, and its state.
+fn deleted(generation: u64) -> (Fence, SessionState) {
+    let fence = Fence { epoch: Epoch(0), generation };
+    (fence, SessionState { fence, ..unknown(&place().1) })
+}
+
+/// Forgets a message that is new, and returns it.
+fn forgotten(queue: &mut Queue) -> NewMessage {
+    let ((scope, session), new) = (place(), queued(1, None).new);
+    queue.forget(&scope, &[Redacted { id: new.message.id, session, seq: Seq(1), summaries: Vec::new() }]);
+    new
+}
+
+#[tokio::test]
+async fn an_answer_from_before_a_deletion_tells_nothing_and_a_primary_that_has_gone_back_is_believed() {
+    let (mut queue, (scope, session)) = (Queue::new(WriteBehindPolicy::default()), place());
+    let ((old, before), (new, now)) = (deleted(0), deleted(1));
+    let batch = |fence| Append { fence, ..Append::new(vec![queued(7, None).new]) };
+    let admitted = |queue: &Queue, fence, look| {
+        queue.admit(&scope, &session, &batch(fence), look).map(|admitted| admitted.map(|admitted| admitted.new.fence))
+    };
+    queue.know(&scope, &now);
+    queue.know(&scope, &before);
+    assert_eq!(admitted(&queue, None, Look::NotYet).unwrap(), Some(Some(new)));
+    // Whoever has seen the old state asks the primary. Something newer was learned since in the first case.
+    assert_eq!(admitted(&queue, Some(old), Look::NotYet).unwrap(), None);
+    queue.learn(&scope, &before, Some(deleted(2).0));
+    assert!(matches!(admitted(&queue, Some(old), Look::Answered), Err(Error::Fenced)));
+    queue.learn(&scope, &before, Some(new));
+    assert_eq!(admitted(&queue, Some(old), Look::Answered).unwrap(), Some(Some(old)));
+}
+
+#[tokio::test]
+async fn forgotten_ids_are_kept_no_longer_than_their_session_is_known() {
+    for is_known in [false, true] {
+        let (mut queue, (scope, session)) = (Queue::new(WriteBehindPolicy::default()), place());
+        if is_known {
+            queue.know(&scope, &deleted(0).1);
+        }
+        let new = forgotten(&mut queue);
+        if is_known {
+            let others = (0..KNOWN).map(|number| SessionId::new(&number.to_string()).unwrap());
+            others.for_each(|other| queue.know(&scope, &unknown(&other)));
+        }
+        // Meanwhile another process has deleted it.
+        let (fence, state) = deleted(1);
+        queue.know(&scope, &state);
+        let batch = Append { fence: Some(fence), ..Append::new(vec![new]) };
+        let admitted = queue.admit(&scope, &session, &batch, Look::NotYet).unwrap().unwrap();
+        assert_eq!(admitted.placements, [Placement::Queued], "{is_known}");
+    }
+}
+
+#[tokio::test]
+async fn the_ids_of_a_session_that_another_process_deleted_are_free_again() {
+    let (mut queue, (scope, session)) = (Queue::new(WriteBehindPolicy::default()), place());
+    queue.know(&scope, &unknown(&session));
+    let new = forgotten(&mut queue);
+    for (generation, expected) in [(0, Placement::Forgotten), (1, Placement::Queued)] {
+        let (fence, state) = deleted(generation);
+        queue.know(&scope, &state);
+        let batch = Append { fence: Some(fence), ..Append::new(vec![new.clone()]) };
+        let admitted = queue.admit(&scope, &session, &batch, Look::NotYet).unwrap().unwrap();
+        assert_eq!(admitted.placements, [expected]);
+    }
 }

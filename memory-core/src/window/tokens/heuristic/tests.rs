@@ -111,6 +111,7 @@ fn any_words() -> impl Strategy<Value = String> {
         "[a-z\u{e4}\u{f6}\u{fc}\u{df}\u{e9}\u{142}]{1,20}",
         "[\u{430}-\u{44f}]{1,12}",
         "[\u{4e00}-\u{4fff}]{1,8}",
+        "[0-9\u{7c0}-\u{7c9}\u{660}-\u{669}\u{1d7d8}\u{b2}]{1,12}",
         "[!-/:-@\\[-`{-~]{1,8}",
         "[ -~]{1,40}",
         ".{1,20}",
@@ -142,6 +143,17 @@ fn s4_15_cjk_and_emoji_are_never_under_estimated() {
         check(text);
         check(&text.repeat(50));
         text.char_indices().for_each(|(at, _)| check(&text[at..]));
+    }
+}
+
+#[test]
+fn s4_15_digits_of_several_scripts_side_by_side_are_never_under_estimated() {
+    for other in ["\u{7c0}", "\u{661}", "\u{b2}", "\u{1d7d8}", "\u{2167}"] {
+        for (before, behind) in (0_usize..4).flat_map(|before| (0_usize..12).map(move |behind| (before, behind))) {
+            let (before, behind) = (&"123"[..before], &"12345678901"[..behind]);
+            check(&format!("{before}{other}{behind}"));
+            check(&format!("{before}{other}{other}{behind}{other}{behind}"));
+        }
     }
 }
 

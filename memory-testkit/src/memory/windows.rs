@@ -1,0 +1,149 @@
+//! Settings of windows: how much of a conversation is recent, shown, searched and kept, and the figures that tell it.
+
+use memory_core::engine::{ContextRequest, PartKind, Search, Session};
+use memory_core::store::chat::{Page, View};
+use memory_core::window::{BufferConfig, Folding, MemoryStats};
+use memory_core::{Message, Role, Seq};
+
+use super::world::{World, kinds, session, texts};
+use crate::isolation::Stores;
+use crate::{Bed, Failure, Scene, equal};
+
+scenarios!(TABLE: Stores = [
+    s0_3_s0_18_the_window_bounds_what_is_recent_and_what_a_context_shows,
+    s0_4_what_was_archived_without_a_summary_is_found_and_comes_back,
+    s0_12_a_conversation_with_a_capacity_is_searched_within_it_before_and_after_it_is_folded,
+    s0_22_a_preset_keeps_the_size_of_its_window,
+    s2_2_upkeep_folds_each_conversation_by_the_settings_of_its_last_append,
+    s4_12_the_figures_of_a_conversation_are_told_as_it_is_folded_and_archived,
+]);
+
+async fn opened(bed: &Bed<Stores>, config: BufferConfig) -> Result<(World, Session), Failure> {
+    let world = World::with(bed, |_, builder| builder.buffer(config)).await?;
+    let talk = world.talk("ada")?;
+    Ok((world, talk))
+}
+
+async fn recent(talk: &Session) -> Result<Vec<String>, Failure> {
+    let rows = talk.recent().await?;
+    Ok(rows.iter().filter_map(|row| row.message.as_deref()).map(Message::text).collect())
+}
+
+async fn s0_3_s0_18_the_window_bounds_what_is_recent_and_what_a_context_shows(bed: Bed<Stores>) -> Scene {
+    let (world, talk) = opened(&bed, BufferConfig::default().with_window_messages(4)).await?;
+    talk.append(vec![world.say(Role::System, "You are a gardener.")]).await?;
+    talk.append(world.chatter(20)).await?;
+    talk.flush().await?;
+    let newest = recent(&talk).await?;
+    let turn =
+        |n: usize| [format!("Please water plant number {n} on the balcony."), format!("Plant {n} has had its water.")];
+    equal(&newest, &[turn(18), turn(19)].concat())?;
+    // By the same settings another process reads the same.
+    let config = *talk.buffer();
+    let elsewhere = world.ground.open(|_, builder| builder.buffer(config)).await?;
+    for talk in [talk.clone(), elsewhere.of(talk.scoped().scope()).session(talk.id())] {
+        equal(recent(&talk).await?, newest.clone())?;
+        let context = talk.assemble(&ContextRequest::new("", 100_000).recall(0)).await?;
+        let shown: Vec<String> = context.messages().map(Message::text).collect();
+        equal(shown, [vec!["You are a gardener.".to_owned()], newest.clone()].concat())?;
+        let history = &context.receipt.history;
+        equal((history.outside, history.no_room), (36, 0))?;
+    }
+    // Without settings, ten are recent, and the budget decides what a context shows.
+    let plain = talk.with(BufferConfig::default())?;
+    equal(recent(&plain).await?.len(), 10)?;
+    equal(plain.context("", 100_000).await?.parts.len(), 41)
+}
+
+async fn s0_4_what_was_archived_without_a_summary_is_found_and_comes_back(bed: Bed<Stores>) -> Scene {
+    let config = BufferConfig::default().with_capacity_messages(10).with_folding(Folding::Archive);
+    let (world, talk) = opened(&bed, config).await?;
+    talk.append(vec![world.say(Role::System, "You are a gardener."), world.user("My rose is called Aurora.")]).await?;
+    talk.append(world.chatter(12)).await?;
+    let report = world.memory.upkeep_once().await?;
+    equal((report.archived, report.summarised, report.failures), (15, 0, vec![]))?;
+    let context = talk.assemble(&ContextRequest::new("", 100_000).recall(0)).await?;
+    equal((context.parts.len(), kinds(&context)), (11, vec![PartKind::Instruction, PartKind::History]))?;
+    // By the index alone.
+    let reader = world.ground.reader("ada").await?;
+    equal(texts(&reader.search(&Search::new("Aurora").limit(1)).await?), ["My rose is called Aurora."])?;
+    let all = Page::after(Seq(0), 100, View::All);
+    let before = talk.read(&all).await?.messages;
+    equal(before.iter().filter(|row| row.archived_by.is_some()).count(), 15)?;
+    let archive = before.iter().find(|row| row.is_archive()).ok_or("nothing stands for what was archived")?.id;
+    talk.unfold(archive).await?;
+    let rows = talk.read(&all).await?.messages;
+    equal((rows.len(), rows.iter().filter(|row| row.archived_by.is_some()).count()), (26, 0))?;
+    let said = before.into_iter().filter(|row| !row.is_archive()).map(|row| (row.seq, row.message));
+    equal(rows.into_iter().map(|row| (row.seq, row.message)).collect::<Vec<_>>(), said.collect::<Vec<_>>())
+}
+
+async fn s0_12_a_conversation_with_a_capacity_is_searched_within_it_before_and_after_it_is_folded(
+    bed: Bed<Stores>,
+) -> Scene {
+    let (world, talk) = opened(&bed, BufferConfig::default().with_capacity_messages(10)).await?;
+    talk.append(vec![world.user("My rose is called Aurora.")]).await?;
+    talk.append(world.chatter(3)).await?;
+    talk.flush().await?;
+    check!(finds_aurora(&talk).await?, "it is among the newest ten");
+    talk.append(world.chatter(5)).await?;
+    talk.flush().await?;
+    for _ in 0..2 {
+        check!(!finds_aurora(&talk).await?, "it is not among the newest ten");
+        check!(finds_aurora(&talk.clone().with(BufferConfig::default())?).await?, "without a capacity all is searched");
+        world.tend().await?;
+    }
+    let everywhere = talk.scoped().search(&Search::new("rose Aurora").limit(1)).await?;
+    equal(texts(&everywhere), ["My rose is called Aurora."])
+}
+
+async fn finds_aurora(talk: &Session) -> Result<bool, Failure> {
+    let found = talk.search(&Search::new("rose Aurora")).await?;
+    Ok(texts(&found).iter().any(|text| text == "My rose is called Aurora."))
+}
+
+async fn s0_22_a_preset_keeps_the_size_of_its_window(bed: Bed<Stores>) -> Scene {
+    let (world, talk) = opened(&bed, BufferConfig::conversational()).await?;
+    talk.append(world.chatter(40)).await?;
+    check!(world.memory.upkeep_once().await?.summarised > 0, "nothing was folded");
+    let state = talk.state().await?;
+    check!(state.head == Seq(80) && state.active_messages <= 51, "{state:?}");
+    equal(recent(&talk).await?.len(), 10)
+}
+
+async fn s2_2_upkeep_folds_each_conversation_by_the_settings_of_its_last_append(bed: Bed<Stores>) -> Scene {
+    let (world, talk) = opened(&bed, BufferConfig::default().with_capacity_messages(20)).await?;
+    let whole = world.owner("ada")?.session(&session("whole")?);
+    let whole = whole.with(BufferConfig::default().with_folding(Folding::Off))?;
+    talk.append(world.chatter(20)).await?;
+    whole.append(world.chatter(20)).await?;
+    world.tend().await?;
+    let active = talk.state().await?.active_messages;
+    check!(active < 40, "{active} messages are in a window of twenty");
+    equal(whole.state().await?.active_messages, 40)?;
+    // A larger limit is told to every process with the next append.
+    let wide = whole.with(BufferConfig::default().with_limit(200_000))?;
+    wide.append(world.chatter(1)).await?;
+    wide.flush().await?;
+    let elsewhere = world.ground.open(|_, builder| builder).await?.of(wide.scoped().scope()).session(wide.id());
+    equal(elsewhere.state().await?.asked, 200_000)
+}
+
+async fn s4_12_the_figures_of_a_conversation_are_told_as_it_is_folded_and_archived(bed: Bed<Stores>) -> Scene {
+    let config = BufferConfig::default().with_capacity_messages(10).with_limit(5_000);
+    let (world, talk) = opened(&bed, config).await?;
+    talk.append(world.chatter(10)).await?;
+    talk.flush().await?;
+    let tokens = talk.state().await?.active_tokens;
+    let promised = MemoryStats { total_entries: 20, total_tokens: tokens, capacity: 5_000, ..MemoryStats::default() };
+    equal(talk.stats().await?, promised)?;
+    world.tend().await?;
+    let folded = talk.stats().await?;
+    equal((folded.total_entries, folded.summarization_count, folded.eviction_count), (11, 1, 10))?;
+    check!(folded.total_tokens < tokens, "{folded:?} of {tokens} tokens");
+    let archiving = talk.with(config.with_capacity_messages(4).with_folding(Folding::Archive))?;
+    archiving.append(world.chatter(1)).await?;
+    world.tend().await?;
+    let left = archiving.stats().await?;
+    equal((left.total_entries, left.summarization_count, left.eviction_count), (5, 1, 18))
+}
