@@ -54,7 +54,8 @@ impl Client {
         Ok(Self { stream: BufReader::new(stream), head })
     }
 
-    async fn send(&mut self, method: &str, path: &str, body: &str) -> Outcome<()> {
+    /// Sends a request and returns the bytes of the answer's body.
+    async fn send(&mut self, method: &str, path: &str, body: &str) -> Outcome<usize> {
         let (head, length) = (&self.head, body.len());
         let request = format!("{method} {path} HTTP/1.1\r\n{head}content-length: {length}\r\n\r\n{body}");
         self.stream.write_all(request.as_bytes()).await?;
@@ -70,7 +71,7 @@ impl Client {
         }
         let mut body = vec![0; bytes];
         self.stream.read_exact(&mut body).await?;
-        if is_well { Ok(()) } else { Err(String::from_utf8_lossy(&body).into_owned().into()) }
+        if is_well { Ok(bytes) } else { Err(String::from_utf8_lossy(&body).into_owned().into()) }
     }
 }
 
@@ -127,6 +128,7 @@ async fn compare() -> Outcome<()> {
     tell(&format!("an answer that asks no store  {:6}", floor.p50()))?;
     for what in ["append", "context", "search"] {
         let (mut here, mut there) = (Times::default(), Times::default());
+        let mut bytes = 0;
         for round in 0..2 * rounds {
             // Each first as often as the other: what goes on behind an append meets the call after it.
             if round % 4 == 0 || round % 4 == 3 {
@@ -137,12 +139,13 @@ async fn compare() -> Outcome<()> {
                 let (path, body) = request(what, round);
                 let body = body.to_string();
                 let watch = Stopwatch::start();
-                client.send("POST", path, &body).await?;
+                bytes = client.send("POST", path, &body).await?;
                 there.0.push(watch.micros());
             }
         }
         let (here, there) = (here.p50(), there.p50());
-        tell(&format!("{what:8} in process {here:6}  over HTTP {there:6}  more {:6}", there.saturating_sub(here)))?;
+        let more = there.saturating_sub(here);
+        tell(&format!("{what:8} in process {here:6}  over HTTP {there:6}  more {more:6}  the last answer {bytes} bytes"))?;
     }
     slow_clients(rounds, address, &mut client).await?;
     let _ = stop.send(());
