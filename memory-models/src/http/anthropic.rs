@@ -13,10 +13,10 @@ use serde_json::Value;
 use super::chat::HttpChat;
 use super::client::{Client, KeyIn};
 use super::config::HttpConfig;
-use super::dialect::{ChatDialect, Progress, answer, number};
+use super::dialect::{Asked, ChatDialect, Progress, answer, number};
 use super::error::Fault;
 use super::framing::Framing;
-use crate::chat::{Answer, ChatRequest, StopReason, Usage};
+use crate::chat::{Answer, StopReason, Usage};
 
 /// The bound of an answer, which this API demands, unless the request has one.
 const MAX_TOKENS: u64 = 8_192;
@@ -67,7 +67,8 @@ impl Anthropic {
     }
 }
 
-fn body(model: &str, request: &ChatRequest, is_streamed: bool) -> Result<Value> {
+fn body(asked: &Asked<'_>) -> Result<Value> {
+    let Asked { model, request, is_streamed, window: _ } = *asked;
     let mut body = to_anthropic(request.messages.iter());
     if let Some(members) = body.as_object_mut() {
         members.insert("model".to_owned(), model.into());

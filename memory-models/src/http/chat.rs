@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use memory_core::Result;
+use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::attempts::{Attempts, end_of};
 use super::client::Client;
-use super::dialect::{ChatDialect, Progress};
+use super::dialect::{Asked, ChatDialect, Progress};
 use super::error::Fault;
 use super::framing::Frames;
 use crate::chat::{Answer, ChatModel, ChatRequest, Pieces};
 
 const ANSWER: &str = "answer";
+/// The most tokens that a model may hold at once, unless it is said.
+const WINDOW: u64 = 32_768;
 
 /// A chat model over HTTP. Cheap to clone.
 ///
@@ -25,11 +28,25 @@ pub struct HttpChat {
     client: Arc<Client>,
     model: String,
     dialect: &'static ChatDialect,
+    window: u64,
 }
 
 impl HttpChat {
     pub(super) fn new(client: Arc<Client>, model: impl Into<String>, dialect: &'static ChatDialect) -> Self {
-        Self { client, model: model.into(), dialect }
+        Self { client, model: model.into(), dialect, window: WINDOW }
+    }
+
+    /// Sets the most tokens that the model may hold at once, request and answer together. Default 32,768. Ollama alone is told: it is
+    /// asked for as much as the request needs, up to this. All others know it of themselves.
+    #[must_use]
+    pub fn with_window(mut self, tokens: u64) -> Self {
+        self.window = tokens;
+        self
+    }
+
+    /// Returns the body of a request.
+    fn body(&self, request: &ChatRequest, is_streamed: bool) -> Result<Value> {
+        (self.dialect.body)(&Asked { model: &self.model, request, is_streamed, window: self.window })
     }
 
     /// Reads a stream to its end.
@@ -80,13 +97,13 @@ impl ChatModel for HttpChat {
     }
 
     async fn answer(&self, request: &ChatRequest) -> Result<Answer> {
-        let body = (self.dialect.body)(&self.model, request, false)?;
+        let body = self.body(request, false)?;
         let until = end_of(self.client.config.deadline);
         self.client.post(ANSWER, self.dialect.path, &body, self.dialect.whole, until).await
     }
 
     async fn stream(&self, request: &ChatRequest, piece: &mut Pieces<'_>) -> Result<Answer> {
-        let body = (self.dialect.body)(&self.model, request, true)?.to_string();
+        let body = self.body(request, true)?.to_string();
         let mut attempts = Attempts::begin(&self.client, ANSWER, end_of(self.client.config.stream_deadline));
         let mut text = String::new();
         loop {

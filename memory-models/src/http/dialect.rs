@@ -7,13 +7,25 @@ use super::error::Fault;
 use super::framing::Framing;
 use crate::chat::{Answer, ChatRequest, StopReason, Usage};
 
+/// What a chat model is asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    /// The model's name.
+    pub(super) model: &'a str,
+    pub(super) request: &'a ChatRequest,
+    /// Whether the answer is to be streamed.
+    pub(super) is_streamed: bool,
+    /// The most tokens that the model may hold at once, on a wire where the request says it.
+    pub(super) window: u64,
+}
+
 /// How a vendor's chat models are asked, and how they answer.
 #[derive(Debug)]
 pub(super) struct ChatDialect {
     pub(super) path: &'static [&'static str],
     pub(super) framing: Framing,
-    /// Returns the body of a request to the model of this name; the last argument tells whether the answer is to be streamed.
-    pub(super) body: fn(&str, &ChatRequest, bool) -> Result<Value>,
+    /// Returns the body of a request.
+    pub(super) body: fn(&Asked<'_>) -> Result<Value>,
     /// Reads an answer that came as a whole.
     pub(super) whole: fn(&[u8]) -> Result<Answer, Fault>,
     /// Reads an event of a stream, and returns the words that it adds.

@@ -6,6 +6,8 @@
 use std::sync::Arc;
 
 use memory_core::message::{Block, Role};
+use memory_core::model::TokenCounter;
+use memory_core::window::HeuristicCounter;
 use memory_core::{Error, Message, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,14 +15,20 @@ use serde_json::{Value, json};
 use super::chat::HttpChat;
 use super::client::{Client, KeyIn};
 use super::config::HttpConfig;
-use super::dialect::{ChatDialect, EmbedDialect, Placed, Progress, answer, embed_body, number};
+use super::dialect::{Asked, ChatDialect, EmbedDialect, Placed, Progress, answer, embed_body, number};
 use super::embedder::EmbedderOptions;
 use super::error::Fault;
 use super::framing::Framing;
-use crate::chat::{Answer, ChatRequest, StopReason, Usage};
+use crate::chat::{Answer, StopReason, Usage};
 
 /// How many texts and tokens are embedded at once.
 const BATCH: (usize, u64) = (32, 30_000);
+/// The smallest window that is asked for.
+const LEAST_WINDOW: u64 = 4_096;
+/// The tokens that are left for an answer without a bound.
+const ROOM: u64 = 2_048;
+/// The tokens by which a model's template frames a message, beside those that are counted.
+const FRAME: u64 = 8;
 
 static CHAT: ChatDialect =
     ChatDialect { path: &["api", "chat"], framing: Framing::Lines, body: chat_body, whole, event };
@@ -65,7 +73,8 @@ impl Ollama {
         Ok(Self { client: Arc::new(Client::new("ollama", config, KeyIn::Bearer, &[])?) })
     }
 
-    /// Returns the chat model of this name. It is sent no images: a request that has some is `Invalid`.
+    /// Returns the chat model of this name. It is sent no images: a request that has some is `Invalid`. So is one that is longer than
+    /// the model may hold at once ([`HttpChat::with_window`]): left alone, the server would drop the beginning without a word.
     pub fn chat(&self, model: impl Into<String>) -> HttpChat {
         HttpChat::new(Arc::clone(&self.client), model, &CHAT)
     }
@@ -76,7 +85,8 @@ impl Ollama {
     }
 }
 
-fn chat_body(model: &str, request: &ChatRequest, is_streamed: bool) -> Result<Value> {
+fn chat_body(asked: &Asked<'_>) -> Result<Value> {
+    let Asked { model, request, is_streamed, window: _ } = *asked;
     let messages = request.messages.iter().map(message).collect::<Result<Vec<Value>>>()?;
     let mut options = serde_json::Map::new();
     if let Some(tokens) = request.max_tokens {
@@ -85,7 +95,33 @@ fn chat_body(model: &str, request: &ChatRequest, is_streamed: bool) -> Result<Va
     if let Some(temperature) = request.temperature {
         options.insert("temperature".to_owned(), number(temperature));
     }
-    Ok(json!({ "model": model, "messages": messages, "stream": is_streamed, "options": options }))
+    options.insert("num_ctx".to_owned(), window(asked)?.into());
+    // A model may hold less than it is asked to. Newer servers then refuse what is too long, and end an answer that has no room.
+    Ok(json!({
+        "model": model,
+        "messages": messages,
+        "stream": is_streamed,
+        "options": options,
+        "truncate": false,
+        "shift": false
+    }))
+}
+
+/// Returns the window to ask for: the smallest that holds the request and its answer. A server that is asked for another one loads
+/// the model anew, so that each is twice the one before it.
+///
+/// # Errors
+/// `Invalid` if the request does not fit into the largest.
+fn window(asked: &Asked<'_>) -> Result<u64> {
+    let Asked { model: _, request, is_streamed: _, window: most } = *asked;
+    let sizes = request.messages.iter().map(|message| HeuristicCounter.count(message).saturating_add(FRAME));
+    let (tokens, room) = (sizes.fold(0, u64::saturating_add), request.max_tokens.unwrap_or(ROOM));
+    if tokens.saturating_add(room.min(most / 4)) > most {
+        let what = format!("a request of about {tokens} tokens is too long for a model that may hold {most} at once");
+        return Err(Error::invalid(what));
+    }
+    let needed = tokens.saturating_add(room).max(LEAST_WINDOW);
+    Ok(needed.checked_next_power_of_two().unwrap_or(most).min(most))
 }
 
 /// Returns a message in Ollama's shape: its words as one text, and calls with arguments that are objects.

@@ -3,7 +3,7 @@
 use memory_core::message::Block;
 use memory_core::{Message, Role, Timestamp};
 use memory_models::{Answer, Anthropic, ChatModel, ChatRequest, Ollama, OpenAi, StopReason, Usage};
-use memory_testkit::wire::{Reply, Server, anthropic, ollama, openai};
+use memory_testkit::wire::{Asked, Reply, Server, anthropic, ollama, openai};
 use serde_json::{Value, json};
 
 use crate::support::{KEY, PIECES, WIRES, Wire, config, question, said, stream};
@@ -95,9 +95,28 @@ async fn ollama_is_asked_in_its_shape() {
             { "role": "user", "content": "What is the capital of Peru?" }
         ],
         "stream": false,
-        "options": { "num_predict": 90, "temperature": 0.7 }
+        "options": { "num_predict": 90, "temperature": 0.7, "num_ctx": 4_096 },
+        "truncate": false,
+        "shift": false
     });
     assert_eq!(asked.json(), expected);
+}
+
+#[tokio::test]
+async fn ollama_is_asked_for_a_window_that_holds_the_whole_request() {
+    let server = Server::start(|_| Wire::Ollama.whole("x")).await;
+    let model = Ollama::with_config(config(&server.url(""))).unwrap().chat("m");
+    let long = |words: usize| ChatRequest::new(vec![said(Role::User, &"sea ".repeat(words))]).with_max_tokens(500);
+    for words in [1, 6_000, 40_000] {
+        let answer = model.clone().with_window(200_000).answer(&long(words)).await;
+        assert_eq!(answer.unwrap().text, "x", "{words}");
+    }
+    let window = |asked: &Asked| asked.json()["options"]["num_ctx"].as_u64().unwrap();
+    let windows: Vec<u64> = server.asked().iter().map(window).collect();
+    assert!(windows[0] == 4_096 && windows[1] >= 8_192 && windows[2] >= 65_536, "{windows:?}");
+    let error = model.answer(&long(40_000)).await.unwrap_err();
+    assert!(matches!(error, memory_core::Error::Invalid { .. }), "{error:?}");
+    assert_eq!(server.requests(), 3, "what does not fit is not sent");
 }
 
 /// A call of a tool and its result.

@@ -6,7 +6,8 @@ use super::keys::{
     BUFFER_MULTIPLIER, BULK_DEADLINE, CAPACITY, CONTEXT_AGE, CONTEXT_TTL, ELASTIC_HOST, ELASTIC_PASSWORD, ELASTIC_PORT,
     ELASTIC_USER, EMBEDDING_KEY, EMBEDDING_MODEL, EMBEDDING_URL, FOLD_AT, FOLD_TO, IDENTITY_AGE, IDENTITY_TTL,
     ISOLATION, MAX_SUMMARIES, MULTIPLIER, PERSISTENT, PROVIDER, RANKING, RECENCY_WEIGHT, RERANKER_KEY, RERANKER_MODEL,
-    RERANKER_URL, STABLE, SUMMARIZER_KEY, SUMMARIZER_MODEL, SUMMARIZER_URL, TRUTH, VECTOR_SEARCH, VECTORS, WINDOW,
+    RERANKER_URL, STABLE, SUMMARIZER_KEY, SUMMARIZER_MODEL, SUMMARIZER_URL, SUMMARIZER_WINDOW, TRUTH, VECTOR_SEARCH,
+    VECTORS, WINDOW,
 };
 use super::values::Values;
 use crate::backend::Backend;
@@ -26,7 +27,7 @@ fn wrong_key(key: &'static Key, what: impl Into<String>, remedy: impl Into<Strin
 pub(super) fn wrong(values: &Values) -> Vec<Wrong> {
     let checks = [
         isolation, place, window, capacity, summaries, folding, recency, stable, deadlines, ages, vectors, elastic,
-        port,
+        port, held,
     ];
     let found = checks.iter().filter_map(|check| check(values));
     found.chain(models(values)).collect()
@@ -145,6 +146,13 @@ fn port(values: &Values) -> Option<Wrong> {
     let is_none = values.whole(&ELASTIC_PORT)? > u64::from(u16::MAX);
     let key = if values.has(&ELASTIC_PORT) { &ELASTIC_PORT } else { &ELASTIC_HOST };
     is_none.then(|| wrong_key(key, "there is no such port", "a port is at most 65535"))?
+}
+
+fn held(values: &Values) -> Option<Wrong> {
+    let is_told = values.text(&SUMMARIZER_MODEL).is_some_and(|model| model.starts_with("ollama/"));
+    let is_idle = values.has(&SUMMARIZER_WINDOW) && !is_told;
+    let what = "only a model of Ollama is told how much it may hold";
+    is_idle.then(|| wrong_key(&SUMMARIZER_WINDOW, what, "leave it out, or say `model: ollama/MODEL`"))?
 }
 
 /// Servers and keys of models that nobody asks, and models of servers that nobody named.

@@ -47,12 +47,12 @@ fn named<'v>(values: &'v Values, key: &Key) -> Option<(&'v str, Option<&'v str>)
 
 #[cfg(feature = "http-models")]
 mod over_http {
-    use memory_models::{Anthropic, ChatModel, ChatSummarizer, HttpConfig, Ollama, OpenAi, RerankServer};
+    use memory_models::{Anthropic, ChatModel, ChatSummarizer, HttpChat, HttpConfig, Ollama, OpenAi, RerankServer};
 
     use super::{Arc, Embedder, Key, Reranker, Result, Summarizer, Values};
     use crate::settings::keys::{
         EMBEDDING_DEADLINE, EMBEDDING_KEY, EMBEDDING_URL, RERANKER_DEADLINE, RERANKER_KEY, RERANKER_URL,
-        SUMMARIZER_DEADLINE, SUMMARIZER_KEY, SUMMARIZER_URL,
+        SUMMARIZER_DEADLINE, SUMMARIZER_KEY, SUMMARIZER_URL, SUMMARIZER_WINDOW,
     };
 
     /// How a server is asked: its address, the key for it, and for how long.
@@ -85,7 +85,10 @@ mod over_http {
         let name = model.unwrap_or_default();
         let chat: Arc<dyn ChatModel> = match provider {
             "anthropic" => Arc::new(Anthropic::with_config(config(Anthropic::URL)?)?.chat(name)),
-            "ollama" => Arc::new(Ollama::with_config(config(Ollama::URL)?)?.chat(name)),
+            "ollama" => {
+                let chat = Ollama::with_config(config(Ollama::URL)?)?.chat(name);
+                Arc::new(values.whole(&SUMMARIZER_WINDOW).into_iter().fold(chat, HttpChat::with_window))
+            }
             "azure" => Arc::new(OpenAi::azure(config("")?)?.chat(name)),
             _ if values.has(&SUMMARIZER_URL) => Arc::new(OpenAi::compatible(config("")?)?.chat(name)),
             _ => Arc::new(OpenAi::with_config(config(OpenAi::URL)?)?.chat(name)),

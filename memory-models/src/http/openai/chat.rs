@@ -8,8 +8,8 @@ use memory_core::message::to_openai;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::chat::{Answer, ChatRequest, StopReason, Usage};
-use crate::http::dialect::{ChatDialect, Progress, answer, number};
+use crate::chat::{Answer, StopReason, Usage};
+use crate::http::dialect::{Asked, ChatDialect, Progress, answer, number};
 use crate::http::error::Fault;
 use crate::http::framing::Framing;
 
@@ -23,13 +23,13 @@ pub(super) static OWN: ChatDialect = ChatDialect { path: PATH, framing: Framing:
 pub(super) static COMPATIBLE: ChatDialect =
     ChatDialect { path: PATH, framing: Framing::Events, body: compatible, whole, event };
 
-fn own(model: &str, request: &ChatRequest, is_streamed: bool) -> Result<Value> {
-    Ok(body(model, request, is_streamed, "max_completion_tokens"))
+fn own(asked: &Asked<'_>) -> Result<Value> {
+    Ok(body(asked, "max_completion_tokens"))
 }
 
 /// Others know neither the newer name of the bound nor the newer name of instructions.
-fn compatible(model: &str, request: &ChatRequest, is_streamed: bool) -> Result<Value> {
-    let mut body = body(model, request, is_streamed, "max_tokens");
+fn compatible(asked: &Asked<'_>) -> Result<Value> {
+    let mut body = body(asked, "max_tokens");
     let messages = body.get_mut("messages").and_then(Value::as_array_mut);
     for message in messages.into_iter().flatten() {
         if let Some(role) = message.get_mut("role").filter(|role| **role == "developer") {
@@ -39,7 +39,8 @@ fn compatible(model: &str, request: &ChatRequest, is_streamed: bool) -> Result<V
     Ok(body)
 }
 
-fn body(model: &str, request: &ChatRequest, is_streamed: bool, bound: &str) -> Value {
+fn body(asked: &Asked<'_>, bound: &str) -> Value {
+    let Asked { model, request, is_streamed, window: _ } = *asked;
     let mut body = json!({ "model": model, "messages": to_openai(request.messages.iter()) });
     if let Some(members) = body.as_object_mut() {
         if let Some(tokens) = request.max_tokens {

@@ -1,7 +1,7 @@
 //! The settings of models over HTTP. A key is sent to the server named beside it, or to its vendor, and to nobody else.
 
 use super::{Key, keys};
-use crate::settings::key::Kind::{Model, Secret, Text, Time};
+use crate::settings::key::Kind::{Model, Secret, Text, Time, Whole};
 
 keys! { MODELS;
     EMBEDDING_URL "embedding.base_url" [] []
@@ -25,6 +25,9 @@ keys! { MODELS;
     SUMMARIZER_DEADLINE "summarizer.deadline_seconds" [] []
         Time, "120",
         "How long a call may take, over all attempts, in seconds.";
+    SUMMARIZER_WINDOW "summarizer.window_tokens" [] []
+        Whole(4096), "32768",
+        "How many tokens a model of Ollama may hold at once; it is asked for as many as it needs.";
     RERANKER_MODEL "reranker.model" [] []
         Model(&["cohere", "jina", "tei"], &["none"]), "none",
         "Who judges; other servers of the same shape by `cohere/MODEL` with a `base_url`.";
