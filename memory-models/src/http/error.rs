@@ -22,7 +22,7 @@ const TELLING_BYTES: usize = 64 << 10;
 ///
 /// Codes of [OpenAI](https://platform.openai.com/docs/guides/error-codes), types of
 /// [Anthropic](https://platform.claude.com/docs/en/api/errors) and of text-embeddings-inference (its `openapi.json`).
-const KNOWN: [&str; 18] = [
+const KNOWN: [&str; 20] = [
     "api_error",
     "authentication_error",
     "billing_error",
@@ -41,6 +41,8 @@ const KNOWN: [&str; 18] = [
     "string_above_max_length",
     "timeout_error",
     "tokens_limit_exceeded",
+    "unsupported_parameter",
+    "unsupported_value",
 ];
 
 /// What went wrong, in no words of the server's.

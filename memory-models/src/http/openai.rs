@@ -15,6 +15,8 @@ use super::embedder::EmbedderOptions;
 
 /// The name of these servers in errors.
 const OPENAI: &str = "openai";
+/// The host of OpenAI itself; those of its regions end with it.
+const HOST: &str = "api.openai.com";
 /// How many texts and tokens are embedded at once by OpenAI, which takes 2,048 and 300,000.
 const BATCH: (usize, u64) = (256, 100_000);
 /// The same of servers that are compatible: some take no more than 32 texts.
@@ -64,12 +66,16 @@ impl OpenAi {
         Ok(Self { client: client(config, KeyIn::Bearer)?, chat: &chat::OWN, batch: BATCH })
     }
 
-    /// Returns a server that is compatible with OpenAI. Its address ends where `/chat/completions` follows, usually with `/v1`.
+    /// Returns a server that is compatible with OpenAI. Its address ends where `/chat/completions` follows, usually with `/v1`. Chat
+    /// models at OpenAI's own address are asked as those of [`OpenAi::with_config`].
     ///
     /// # Errors
     /// `Invalid` for a key that cannot be sent.
     pub fn compatible(config: HttpConfig) -> Result<Self> {
-        Ok(Self { client: client(config, KeyIn::Bearer)?, chat: &chat::COMPATIBLE, batch: SMALL_BATCH })
+        // Whoever names OpenAI's own address means OpenAI, which refuses the older names.
+        let is_own = config.host() == HOST || config.host().ends_with(&format!(".{HOST}"));
+        let chat = if is_own { &chat::OWN } else { &chat::COMPATIBLE };
+        Ok(Self { client: client(config, KeyIn::Bearer)?, chat, batch: SMALL_BATCH })
     }
 
     /// Returns a deployment of Azure OpenAI. Its address ends with the name of the deployment and has the version of the API as its
@@ -94,4 +100,20 @@ impl OpenAi {
 
 fn client(config: HttpConfig, key: KeyIn) -> Result<Arc<Client>> {
     Ok(Arc::new(Client::new(OPENAI, config, key, &[])?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_names_the_address_of_openai_is_asked_as_openai() {
+        let chat = |url: &str| OpenAi::compatible(HttpConfig::new(url).unwrap()).unwrap().chat;
+        for url in [OpenAi::URL, "https://eu.api.openai.com/v1"] {
+            assert!(std::ptr::eq(chat(url), &chat::OWN), "{url}");
+        }
+        for url in ["http://127.0.0.1:8000/v1", "https://myapi.openai.com/v1", "https://api.openai.com.example.org/v1"] {
+            assert!(std::ptr::eq(chat(url), &chat::COMPATIBLE), "{url}");
+        }
+    }
 }

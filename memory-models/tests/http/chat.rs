@@ -47,6 +47,28 @@ async fn a_compatible_server_is_asked_by_the_older_names() {
 }
 
 #[tokio::test]
+async fn who_has_a_name_that_openai_refuses_is_named_in_the_words() {
+    let server = Server::start(|_| Wire::OpenAi.whole("x")).await;
+    let named = |role, name: &str| said(role, "Hi.").with_speaker(name);
+    let messages = vec![
+        named(Role::User, "Ada-1"),
+        named(Role::User, "Ada Lovelace"),
+        named(Role::User, "Zoë"),
+        named(Role::Assistant, "Dr. Who"),
+        named(Role::Assistant, "Ада"),
+    ];
+    Wire::OpenAi.of(&server).answer(&ChatRequest::new(messages)).await.unwrap();
+    let expected = json!([
+        { "role": "user", "name": "Ada-1", "content": "Hi." },
+        { "role": "user", "content": "Ada Lovelace: Hi." },
+        { "role": "user", "content": "Zoë: Hi." },
+        { "role": "assistant", "name": "Dr__Who", "content": "Hi." },
+        { "role": "assistant", "content": "Hi." }
+    ]);
+    assert_eq!(server.asked().remove(0).json()["messages"], expected);
+}
+
+#[tokio::test]
 async fn azure_is_asked_by_its_path_version_and_header() {
     let server = Server::start(|_| Reply::json(&openai::answer("Lima."))).await;
     let url = server.url("/openai/deployments/mine?api-version=2024-10-21");

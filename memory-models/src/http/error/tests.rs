@@ -45,6 +45,8 @@ fn an_error_is_named_by_what_the_caller_can_do() {
 fn a_code_that_nobody_knows_is_not_repeated() {
     let error = status(401, "{\"error\":{\"code\":\"canary\",\"type\":\"invalid_api_key\"}}");
     assert_eq!(error.with_causes(), "openai failed to answer: the server answered 401, invalid_api_key");
+    let refused = "{\"error\":{\"type\":\"invalid_request_error\",\"code\":\"unsupported_parameter\"}}";
+    assert!(status(400, refused).with_causes().ends_with("400, unsupported_parameter"), "{:?}", status(400, refused));
     assert_eq!(
         status(500, "{\"error\":{\"code\":7}}").with_causes(),
         "openai failed to answer: the server answered 500"

@@ -3,8 +3,10 @@
 //! Shapes: <https://platform.openai.com/docs/api-reference/chat/create>, streams
 //! <https://platform.openai.com/docs/api-reference/chat-streaming>.
 
-use memory_core::Result;
-use memory_core::message::to_openai;
+use std::borrow::Cow;
+
+use memory_core::message::{Block, to_openai};
+use memory_core::{Message, Result, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -41,7 +43,8 @@ fn compatible(asked: &Asked<'_>) -> Result<Value> {
 
 fn body(asked: &Asked<'_>, bound: &str) -> Value {
     let Asked { model, request, is_streamed, window: _ } = *asked;
-    let mut body = json!({ "model": model, "messages": to_openai(request.messages.iter()) });
+    let messages: Vec<Cow<'_, Message>> = request.messages.iter().map(named).collect();
+    let mut body = json!({ "model": model, "messages": to_openai(messages.iter().map(|message| &**message)) });
     if let Some(members) = body.as_object_mut() {
         if let Some(tokens) = request.max_tokens {
             members.insert(bound.to_owned(), tokens.into());
@@ -55,6 +58,37 @@ fn body(asked: &Asked<'_>, bound: &str) -> Value {
         }
     }
     body
+}
+
+/// Returns a message as it may be sent. A user with a name that the API refuses is named in the words, as on the other wires. Of
+/// others as much of the name is sent as may be: a model that reads names in its own words would write them too.
+fn named(message: &Message) -> Cow<'_, Message> {
+    let refused = message.speaker.as_deref().filter(|speaker| message.role != Role::Function && !is_name(speaker));
+    let Some(speaker) = refused else { return Cow::Borrowed(message) };
+    let mut sent = message.clone();
+    sent.speaker = None;
+    if message.role != Role::User {
+        let legal = speaker.replace(|character: char| !is_of_name(character), "_");
+        sent.speaker = Some(legal).filter(|name| is_name(name) && name.contains(|character: char| character != '_'));
+        return Cow::Owned(sent);
+    }
+    let words = sent.blocks.iter_mut().find_map(|block| match block {
+        Block::Text { text, .. } => Some(text),
+        _ => None,
+    });
+    if let Some(text) = words {
+        *text = format!("{speaker}: {text}");
+    }
+    Cow::Owned(sent)
+}
+
+/// Returns whether the API takes a name: `^[a-zA-Z0-9_-]{1,64}$`.
+fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.chars().all(is_of_name)
+}
+
+fn is_of_name(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '_' | '-')
 }
 
 #[derive(Deserialize)]
