@@ -29,11 +29,7 @@ impl Client {
         loop {
             let attempt = async {
                 let _turn = self.pace.enter(attempts.until()).await?;
-                let bytes = self.send(path, &body).await?.whole().await?;
-                if bytes.len() <= AT_ONCE {
-                    return read(&bytes);
-                }
-                spawn_blocking(move || read(&bytes)).await.map_err(|_| Fault::Garbled("it cannot be read"))?
+                made_of(self.send(path, &body).await?.whole().await?, read).await
             };
             let fault = match timeout_at(attempts.until(), attempt).await {
                 Ok(Ok(answer)) => return Ok(answer),
@@ -43,6 +39,17 @@ impl Client {
             attempts.again(fault).await?;
         }
     }
+}
+
+/// Returns what `read` makes of a whole answer.
+pub(super) async fn made_of<T: Send + 'static>(
+    bytes: Vec<u8>,
+    read: fn(&[u8]) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    if bytes.len() <= AT_ONCE {
+        return read(&bytes);
+    }
+    spawn_blocking(move || read(&bytes)).await.map_err(|_| Fault::Garbled("it cannot be read"))?
 }
 
 /// The attempts of one call.

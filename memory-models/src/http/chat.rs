@@ -7,11 +7,11 @@ use memory_core::Result;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::attempts::{Attempts, end_of};
-use super::client::Client;
+use super::attempts::{Attempts, end_of, made_of};
+use super::client::{Client, Incoming};
 use super::dialect::{Asked, ChatDialect, Progress};
 use super::error::Fault;
-use super::framing::Frames;
+use super::framing::{Frames, Framing};
 use crate::chat::{Answer, ChatModel, ChatRequest, Pieces};
 
 const ANSWER: &str = "answer";
@@ -60,33 +60,67 @@ impl HttpChat {
         let _turn = self.client.pace.enter(until).await?;
         let mut incoming = self.client.send(self.dialect.path, body).await?;
         let (mut frames, mut progress) = (Frames::new(self.dialect.framing), Progress::default());
-        let mut take = |event: &str, progress: &mut Progress| {
-            let words = (self.dialect.event)(event, progress)?;
-            if !words.is_empty() {
-                text.push_str(&words);
-                piece(&words);
-            }
-            Ok::<_, Fault>(())
-        };
+        let mut is_begun = self.dialect.framing != Framing::Events;
         // What follows the end, such as a connection that is not closed, is not waited for.
         while !progress.is_ended {
             let Some(part) = incoming.next().await? else { break };
+            if !is_begun {
+                // No line of a stream of events begins so.
+                match part.as_ref().trim_ascii_start().first() {
+                    Some(b'{') => return self.read_whole(part.as_ref().to_vec(), incoming, piece).await,
+                    Some(b'<') => return Err(Fault::Garbled("it is a page, and no stream")),
+                    first => is_begun = first.is_some(),
+                }
+            }
             for event in frames.push(part.as_ref())? {
                 if !progress.is_ended {
-                    take(&event, &mut progress)?;
+                    self.take(&event, &mut progress, text, piece)?;
                 }
             }
         }
         if !progress.is_ended
             && let Some(last) = frames.end()?
         {
-            take(&last, &mut progress)?;
+            self.take(&last, &mut progress, text, piece)?;
         }
         match progress {
             // Some servers leave the last mark out.
             Progress { stop: Some(stop), usage, .. } => Ok(Answer { text: std::mem::take(text), stop, usage }),
             _ => Err(Fault::Cut),
         }
+    }
+
+    /// Takes an event of a stream, and gives on the words that it adds.
+    fn take(
+        &self,
+        event: &str,
+        progress: &mut Progress,
+        text: &mut String,
+        piece: &mut Pieces<'_>,
+    ) -> Result<(), Fault> {
+        let words = (self.dialect.event)(event, progress)?;
+        if !words.is_empty() {
+            text.push_str(&words);
+            piece(&words);
+        }
+        Ok(())
+    }
+
+    /// Reads an answer that came as a whole, although a stream was asked for: some servers know no streams.
+    async fn read_whole(
+        &self,
+        mut bytes: Vec<u8>,
+        mut rest: Incoming,
+        piece: &mut Pieces<'_>,
+    ) -> Result<Answer, Fault> {
+        while let Some(part) = rest.next().await? {
+            bytes.extend_from_slice(part.as_ref());
+        }
+        let answer = made_of(bytes, self.dialect.whole).await?;
+        if !answer.text.is_empty() {
+            piece(&answer.text);
+        }
+        Ok(answer)
     }
 }
 

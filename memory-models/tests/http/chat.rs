@@ -192,6 +192,34 @@ async fn a_stream_gives_pieces_and_then_the_whole_answer_however_it_is_split() {
 }
 
 #[tokio::test]
+async fn an_answer_that_comes_whole_in_place_of_a_stream_is_taken_as_it_is() {
+    for wire in WIRES {
+        for size in [3, 10_000] {
+            let server = Server::start(move |_| wire.whole("Lima.").in_parts_of(size)).await;
+            let (answer, pieces) = stream(wire.of(&server).as_ref(), &question()).await;
+            let answer = answer.unwrap();
+            assert_eq!((answer.text.as_str(), answer.stop), ("Lima.", StopReason::End), "{wire:?}");
+            assert_eq!(pieces, ["Lima."], "{wire:?}");
+            assert_eq!(server.requests(), 1, "{wire:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_tells_in_place_of_a_stream_is_told() {
+    for wire in [Wire::OpenAi, Wire::Anthropic] {
+        let quota = openai::error("insufficient_quota", "insufficient_quota", "You exceeded");
+        let page = Reply::new(200, "text/html", "<html>Sign in</html>");
+        for (reply, why) in [(Reply::json(&quota), "insufficient_quota"), (page, "a page, and no stream")] {
+            let server = Server::start(move |_| reply.clone()).await;
+            let error = stream(wire.of(&server).as_ref(), &question()).await.0.unwrap_err();
+            assert!(error.with_causes().ends_with(why) && !error.is_retryable(), "{wire:?}: {error:?}");
+            assert_eq!(server.requests(), 1, "{wire:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_stream_that_tells_its_end_by_its_mark_needs_no_other() {
     for wire in WIRES {
         let server = Server::start(move |_| wire.stream(&PIECES).until_closed()).await;
