@@ -20,3 +20,5 @@ mod storm;
 mod summaries;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod trust;
