@@ -192,6 +192,7 @@ impl fmt::Debug for HttpConfig {
             .field("url", &without_secrets(self.url.as_str()))
             .field("has_key", &self.key.is_some())
             .field("deadline", &self.deadline)
+            .field("silence", &self.silence)
             .finish_non_exhaustive()
     }
 }

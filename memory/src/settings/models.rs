@@ -60,7 +60,9 @@ mod over_http {
         let [url, key, deadline] = keys;
         let config = HttpConfig::new(values.text(url).unwrap_or(vendor))?;
         let config = values.text(key).into_iter().fold(config, HttpConfig::with_key);
-        Ok(values.time(deadline, 1.0).into_iter().fold(config, HttpConfig::with_deadline))
+        // What is not streamed is silent until it has done.
+        let limited = |config: HttpConfig, limit| config.with_deadline(limit).with_silence(limit);
+        Ok(values.time(deadline, 1.0).into_iter().fold(config, limited))
     }
 
     pub(super) async fn embedder(

@@ -170,3 +170,13 @@ fn s3_16_what_is_said_counts_more_than_the_environment() {
     assert_eq!(settings.journal(), Some(Path::new("said.db")));
     assert_eq!(build::flushes(&settings.values).batch, 3);
 }
+
+#[cfg(feature = "http-models")]
+#[tokio::test]
+async fn a_model_that_is_silent_until_it_has_done_has_all_the_time_that_was_said() {
+    let yaml = "memory: { summarizer: { model: ollama/m, deadline_seconds: 600 } }";
+    let settings = Settings::from_yaml(yaml, |_| None).unwrap();
+    let summarizer = models::summarizer(&settings.values).unwrap().unwrap();
+    let shown = format!("{summarizer:?}");
+    assert!(shown.contains("deadline: 600s") && shown.contains("silence: 600s"), "{shown}");
+}
