@@ -21,8 +21,8 @@ use memory_core::{Clock, Error, Result, Stores, SystemClock};
 use kind::Kind;
 pub(crate) use kind::{Named, Wanted};
 use tuning::Tuning;
-pub(crate) use url::normal;
-use url::{file, split};
+use url::{file, query, split};
+pub(crate) use url::{is_here, normal};
 
 static KINDS: &[Kind] = &[
     process::KIND,
@@ -123,6 +123,16 @@ impl Backend {
 
 fn unknown() -> Error {
     Error::Unsupported { backend: "memory", what: "open a database of this kind: write sqlite:PATH".to_owned() }
+}
+
+/// Returns `Ok` if what a URL says of how much is asked at once, and for how long, can be.
+///
+/// # Errors
+/// `Invalid`, which quotes nothing; as [`Backend::of`].
+pub(crate) fn check_tuning(url: &str) -> Result<()> {
+    let Backend(kind) = Backend::of(url)?;
+    let asked = query(url).map(|(_, query)| format!("?{query}")).unwrap_or_default();
+    Tuning::take(if kind.is_server { url } else { asked.as_str() }).map(drop)
 }
 
 /// Opens what is wanted of the place that `url` names. A server that does not answer is asked again when it is needed; one that

@@ -1,5 +1,6 @@
 //! [`Settings`]: where each part of a memory is stored, and how the memory is to be.
 
+mod addresses;
 mod build;
 mod check;
 mod connect;

@@ -72,8 +72,7 @@ pub(super) fn http(url: &str) -> Option<String> {
 }
 
 /// Returns whether a place, `USER:PASSWORD@HOST:PORT` and perhaps a path, is on this machine.
-#[cfg(any(test, feature = "qdrant", feature = "elastic"))]
-fn is_here(place: &str) -> bool {
+pub(crate) fn is_here(place: &str) -> bool {
     let place = place.split(['/', '\\', '?', '#']).next().unwrap_or_default();
     let host = place.rsplit_once('@').map_or(place, |(_, host)| host);
     let (host, port) = match host.strip_prefix('[') {

@@ -1,15 +1,15 @@
 //! What settings must not say together.
 
-use super::build;
 use super::key::Key;
 use super::keys::{
-    BUFFER_MULTIPLIER, BULK_DEADLINE, CAPACITY, CONTEXT_AGE, CONTEXT_TTL, ELASTIC_HOST, ELASTIC_PASSWORD, ELASTIC_PORT,
-    ELASTIC_USER, EMBEDDING_KEY, EMBEDDING_MODEL, EMBEDDING_URL, FOLD_AT, FOLD_TO, IDENTITY_AGE, IDENTITY_TTL,
-    ISOLATION, MAX_SUMMARIES, MULTIPLIER, PERSISTENT, PROVIDER, RANKING, RECENCY_WEIGHT, RERANKER_KEY, RERANKER_MODEL,
-    RERANKER_URL, STABLE, SUMMARIZER_KEY, SUMMARIZER_MODEL, SUMMARIZER_URL, SUMMARIZER_WINDOW, TRUTH, VECTOR_SEARCH,
-    VECTORS, WINDOW,
+    BUFFER_MULTIPLIER, BULK_DEADLINE, CAPACITY, CONTEXT_AGE, CONTEXT_TTL, DIMENSION, ELASTIC_HOST, ELASTIC_INDEX,
+    ELASTIC_PASSWORD, ELASTIC_PORT, ELASTIC_USER, EMBEDDING_KEY, EMBEDDING_MODEL, EMBEDDING_URL, FOLD_AT, FOLD_TO,
+    IDENTITY_AGE, IDENTITY_TTL, ISOLATION, MAX_SUMMARIES, MULTIPLIER, PERSISTENT, PROVIDER, QDRANT_KEY, QDRANT_PREFIX,
+    QDRANT_URL, RANKING, RECENCY_WEIGHT, RERANKER_KEY, RERANKER_MODEL, RERANKER_URL, STABLE, SUMMARIZER_KEY,
+    SUMMARIZER_MODEL, SUMMARIZER_URL, SUMMARIZER_WINDOW, TEXT, TRUTH, VECTOR_SEARCH, VECTORS, WINDOW,
 };
 use super::values::Values;
+use super::{addresses, build};
 use crate::backend::Backend;
 
 /// What is wrong with a key, beside others, and how it is put right.
@@ -27,7 +27,7 @@ fn wrong_key(key: &'static Key, what: impl Into<String>, remedy: impl Into<Strin
 pub(super) fn wrong(values: &Values) -> Vec<Wrong> {
     let checks = [
         isolation, place, window, capacity, summaries, folding, recency, stable, deadlines, ages, vectors, elastic,
-        port, held,
+        port, held, qdrant, names, dimension, passwords,
     ];
     let found = checks.iter().filter_map(|check| check(values));
     found.chain(models(values)).collect()
@@ -148,6 +148,50 @@ fn port(values: &Values) -> Option<Wrong> {
     is_none.then(|| wrong_key(key, "there is no such port", "a port is at most 65535"))?
 }
 
+fn qdrant(values: &Values) -> Option<Wrong> {
+    let url = values.text(&QDRANT_URL)?;
+    if let Some((what, remedy)) = addresses::of_qdrant(url) {
+        return wrong_key(&QDRANT_URL, what, remedy);
+    }
+    let is_told = values.has(&QDRANT_KEY) && addresses::is_open(url);
+    is_told.then(|| wrong_key(&QDRANT_KEY, "this key would go over the network in clear", "name a `url` of https"))?
+}
+
+/// Names that the servers refuse.
+fn names(values: &Values) -> Option<Wrong> {
+    let is_small = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_index = |name: &str| {
+        name.len() <= 128
+            && name.bytes().all(|byte| is_small(byte) || matches!(byte, b'-' | b'_'))
+            && name.bytes().next().is_some_and(is_small)
+    };
+    if values.text(&ELASTIC_INDEX).is_some_and(|name| !is_index(name)) {
+        let remedy = "small ASCII letters, digits, - and _, at most 128, the first a letter or a digit";
+        return wrong_key(&ELASTIC_INDEX, "no index has such a name", remedy);
+    }
+    let is_of_prefix = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let is_prefix = |name: &str| (1..=200).contains(&name.len()) && name.bytes().all(is_of_prefix);
+    let is_other = values.text(&QDRANT_PREFIX).is_some_and(|name| !is_prefix(name));
+    let remedy = "ASCII letters, digits, - and _, at most 200";
+    is_other.then(|| wrong_key(&QDRANT_PREFIX, "no collection has such a name", remedy))?
+}
+
+fn dimension(values: &Values) -> Option<Wrong> {
+    let is_beyond = values.whole(&DIMENSION)? > 65_536;
+    is_beyond.then(|| wrong_key(&DIMENSION, "no vector has so many numbers", "a vector has at most 65536"))?
+}
+
+/// Passwords of Elasticsearch that would go over the network in clear.
+fn passwords(values: &Values) -> Option<Wrong> {
+    let what = "a password would go over the network in clear";
+    let has_user = values.has(&ELASTIC_USER) || values.text(&ELASTIC_HOST).is_some_and(|host| host.contains('@'));
+    if has_user && values.text(&ELASTIC_HOST).is_some_and(addresses::is_open) {
+        return wrong_key(&ELASTIC_HOST, what, "begin with `https://`, or with the name alone");
+    }
+    let key = [&TEXT, &VECTORS].into_iter().find(|key| values.text(key).is_some_and(addresses::tells_password))?;
+    wrong_key(key, what, "write `elastic+https://`")
+}
+
 fn held(values: &Values) -> Option<Wrong> {
     let is_told = values.text(&SUMMARIZER_MODEL).is_some_and(|model| model.starts_with("ollama/"));
     let is_idle = values.has(&SUMMARIZER_WINDOW) && !is_told;
@@ -168,6 +212,14 @@ fn models(values: &Values) -> Vec<Wrong> {
         let is_asked = !matches!(provider, None | Some("static" | "extractive" | "none"));
         if let Some(unused) = [url, key].into_iter().find(|unused| !is_asked && values.has(unused)) {
             found.extend(wrong_key(unused, "no model is asked there", format!("say `{}` too", model.path)));
+        }
+        let flaw = values.text(url).filter(|_| is_asked).and_then(|text| addresses::of_model(text, url.name()));
+        if let Some((what, remedy)) = flaw {
+            found.extend(wrong_key(url, what, remedy));
+        }
+        if values.text(key).is_some_and(|text| is_asked && !addresses::is_key(text)) {
+            let remedy = "it holds a line break, or a character that is not ASCII";
+            found.extend(wrong_key(key, "this key cannot be sent", remedy));
         }
         if matches!(provider, Some("azure" | "tei")) && !values.has(url) {
             let remedy = format!("say where: `{}`", url.path);

@@ -1,6 +1,8 @@
 //! What a setting is: its names, its kind of value, its default, and its meaning.
 
-use crate::backend::{Backend, normal};
+use memory_core::Error;
+
+use crate::backend::{Backend, check_tuning, normal};
 
 /// A setting. Files, variables, suggestions, the schema and the documentation go by this alone.
 pub(super) struct Key {
@@ -110,6 +112,9 @@ impl Kind {
                 let backend = Backend::of(text).ok();
                 if let Some((false, what)) = backend.map(|backend| part.of(backend)) {
                     return Err(format!("this place cannot {what}"));
+                }
+                if let (Some(_), Err(Error::Invalid { what })) = (backend, check_tuning(text)) {
+                    return Err(what);
                 }
                 backend.map(|_| Value::Text(normal(text)))
             }

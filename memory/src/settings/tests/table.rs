@@ -18,6 +18,7 @@ fn sample(key: &Key) -> String {
         Kind::Time if key.path.ends_with("_max_age") => "700000".to_owned(),
         Kind::Time => "77".to_owned(),
         Kind::Whole(least) => (least + 17).to_string(),
+        Kind::Text if key.path == "qdrant.url" => "https://vectors".to_owned(),
         Kind::Model(..) => "ollama/mine".to_owned(),
         kind => kind.example(""),
     }
