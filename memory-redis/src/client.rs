@@ -47,12 +47,16 @@ struct Shared {
 impl Redis {
     /// Connects, and reads from the server how durable its writes are.
     ///
-    /// For `rediss://`, the ring provider of rustls is installed if the process has none.
+    /// For `rediss://`, the ring provider of rustls is installed if the process has none. A password that goes to another machine by
+    /// `redis://` is warned of in the log.
     ///
     /// # Errors
     /// `Invalid` for a wrong URL or prefix; `Backend` if the server cannot be reached or does not let us in.
     pub async fn connect(config: RedisConfig) -> Result<Self> {
         config.check()?;
+        if config.tells_password() {
+            tracing::warn!("the password of the Redis server goes over the network in clear; rediss:// encrypts it");
+        }
         let wire = Wire::connect(&config).await?;
         Self::over(wire, config).await
     }

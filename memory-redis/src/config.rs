@@ -1,6 +1,7 @@
 //! Which server to connect to, and how.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -129,6 +130,16 @@ impl RedisConfig {
         kinds.any(|(kind, _)| kind.trim_start().eq_ignore_ascii_case("rediss"))
     }
 
+    /// Returns whether a password goes to another machine without encryption.
+    pub(crate) fn tells_password(&self) -> bool {
+        self.urls.iter().any(|url| {
+            let Some((kind, place)) = url.trim_start().split_once("://") else { return false };
+            let authority = place.split(['/', '?', '#']).next().unwrap_or_default();
+            let Some((_, host)) = authority.rsplit_once('@') else { return false };
+            kind.eq_ignore_ascii_case("redis") && !is_here(host)
+        })
+    }
+
     /// Returns `Ok` if a server can be connected to in this way.
     pub(crate) fn check(&self) -> Result<()> {
         let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
@@ -143,6 +154,15 @@ impl RedisConfig {
         }
         Ok(())
     }
+}
+
+/// Returns whether `HOST:PORT` is on this machine.
+fn is_here(host: &str) -> bool {
+    let host = match host.strip_prefix('[') {
+        Some(host) => host.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 impl fmt::Debug for RedisConfig {
@@ -177,6 +197,17 @@ mod tests {
         ] {
             let shown = format!("{:?}", RedisConfig::new(url));
             assert!(!shown.contains("hunter2") && shown.contains("host:1/2"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn knows_where_a_password_goes_in_clear() {
+        for open in ["redis://:x@cache", "REDIS://ada:x@10.0.0.1:6379/2", "redis://:x@localhost.example.org"] {
+            assert!(RedisConfig::new(open).tells_password(), "{open}");
+        }
+        let closed = ["redis://cache", "rediss://:x@cache", "redis://:x@127.0.0.1:1", "redis://:x@[::1]:1/0"];
+        for closed in closed.into_iter().chain(["redis://:x@localhost", "redis+unix:///run/redis?pass=x"]) {
+            assert!(!RedisConfig::new(closed).tells_password(), "{closed}");
         }
     }
 
