@@ -12,6 +12,7 @@ mod aside;
 mod config;
 mod entry;
 mod fault;
+mod leaf;
 mod ledger;
 mod lock;
 mod log;

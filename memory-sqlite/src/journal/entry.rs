@@ -97,6 +97,23 @@ fn short(digest: Digest) -> u128 {
     digest.0.first_chunk().copied().map(u128::from_le_bytes).unwrap_or_default()
 }
 
+/// The [`columns`] of an entry as they were read.
+#[derive(Clone, Copy)]
+pub(super) struct Stored<'a> {
+    pub(super) number: u64,
+    pub(super) scope: &'a str,
+    pub(super) session: &'a str,
+    pub(super) epoch: Option<i64>,
+    pub(super) generation: Option<i64>,
+    pub(super) asked: i64,
+    pub(super) tokens: i64,
+    /// No number of a counter where the row is damaged.
+    pub(super) counter: i64,
+    pub(super) body: &'a [u8],
+    pub(super) why: Option<&'a str>,
+    pub(super) sum: &'a [u8],
+}
+
 /// An entry with its number.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
@@ -118,23 +135,41 @@ impl Entry {
     /// # Errors
     /// `Corrupt` if it is not as it was written.
     pub(super) fn read(row: &SqliteRow, doing: &'static str) -> Result<Self> {
-        let damaged = || Error::corrupt(BACKEND, "an entry of the journal is damaged");
-        let count = |column: usize| row.try_get::<i64, _>(column).map(i64::cast_unsigned).doing(doing);
+        let count = |column: usize| row.try_get::<i64, _>(column).doing(doing);
         let perhaps = |column: usize| row.try_get::<Option<i64>, _>(column).doing(doing);
-        let number = count(0)?;
-        let (scope, session): (&str, &str) = (row.try_get(1).doing(doing)?, row.try_get(2).doing(doing)?);
-        let fence = match (perhaps(3)?.map(i64::cast_unsigned), perhaps(4)?.map(i64::cast_unsigned)) {
+        Self::of(&Stored {
+            number: count(0)?.cast_unsigned(),
+            scope: row.try_get(1).doing(doing)?,
+            session: row.try_get(2).doing(doing)?,
+            epoch: perhaps(3)?,
+            generation: perhaps(4)?,
+            asked: count(5)?,
+            tokens: count(6)?,
+            counter: count(7)?,
+            body: row.try_get(8).doing(doing)?,
+            why: row.try_get(9).doing(doing)?,
+            sum: row.try_get(10).doing(doing)?,
+        })
+    }
+
+    /// Returns the entry that was stored.
+    ///
+    /// # Errors
+    /// `Corrupt` if it does not match its checksum.
+    pub(super) fn of(stored: &Stored<'_>) -> Result<Self> {
+        let damaged = || Error::corrupt(BACKEND, "an entry of the journal is damaged");
+        let Stored { number, scope, session, epoch, generation, asked, tokens, counter, body, why, sum: expected } =
+            *stored;
+        let fence = match (epoch.map(i64::cast_unsigned), generation.map(i64::cast_unsigned)) {
             (Some(epoch), Some(generation)) => Some(Fence { epoch: Epoch(epoch), generation }),
             (None, None) => None,
             _ => return Err(damaged()),
         };
-        let (asked, tokens) = (count(5)?, count(6)?);
-        let counter = CounterId(u32::try_from(count(7)?).map_err(|_| damaged())?);
-        let body: &[u8] = row.try_get(8).doing(doing)?;
-        let why: Option<&str> = row.try_get(9).doing(doing)?;
+        let (asked, tokens) = (asked.cast_unsigned(), tokens.cast_unsigned());
+        let counter = CounterId(u32::try_from(counter).map_err(|_| damaged())?);
         let digest = digest(scope, session, fence, Counted { asked, tokens, counter }, body);
         let sum = sum(number, digest, why);
-        if row.try_get::<&[u8], _>(10).doing(doing)? != sum.to_le_bytes() {
+        if expected != sum.to_le_bytes() {
             return Err(damaged());
         }
         let (scope, session) = (Scope::from_key(scope)?, SessionId::from_key(session)?);

@@ -11,6 +11,7 @@ use super::aside::replace;
 use super::config::JournalConfig;
 use super::entry::{Entry, columns};
 use super::fault::Fault;
+use super::leaf::Leaves;
 use super::ledger::Ledger;
 use super::lock::Lock;
 use super::open::{file, open, place_of};
@@ -47,7 +48,7 @@ pub(super) async fn recover(config: JournalConfig) -> Result<Recovered> {
     }
     let path = place_of(&config)?;
     let _lock = Lock::take(&path)?;
-    let (entries, whole) = salvage(&path).await;
+    let (entries, whole) = salvage(&path).await?;
     let truth = match &whole {
         Some(whole) => whole.truth.clone(),
         None if entries.is_empty() || config.truth.is_some() => config.truth.clone(),
@@ -85,13 +86,31 @@ async fn count_whole(config: JournalConfig) -> Result<u64> {
     found
 }
 
-/// Reads what is whole, in order, and what the entries were as a whole, if that is.
-async fn salvage(path: &Path) -> (Vec<Entry>, Option<Whole>) {
-    let Ok(options) = options(&SqliteConfig::new(path), Access::Write, false) else { return (Vec::new(), None) };
-    let Ok(mut connection) = connect(options).await else { return (Vec::new(), None) };
-    let whole = read_whole(&mut connection).await.ok();
+/// Reads what is whole, in order, and what the entries were as a whole, if that is: through SQLite as far as that comes, and what it
+/// does not find from the pages that hold it.
+///
+/// # Errors
+/// `Backend` if the file or its log cannot be read.
+async fn salvage(path: &Path) -> Result<(Vec<Entry>, Option<Whole>)> {
+    let (mut entries, mut whole) = read_rows(path).await;
+    let is_all = whole.as_ref().is_some_and(|whole| whole.count == entries.len() as u64);
+    if !is_all {
+        let leaves = Leaves::read(path)?;
+        for entry in leaves.entries {
+            entries.entry(entry.number).or_insert(entry);
+        }
+        whole = whole.or(leaves.whole);
+    }
+    Ok((entries.into_values().collect(), whole))
+}
+
+/// Reads what SQLite finds of the entries that are whole, and what they were as a whole, if that is.
+async fn read_rows(path: &Path) -> (BTreeMap<u64, Entry>, Option<Whole>) {
     // A damaged file may tell a number twice, in any order, or one that there never was: where to go on is told by whole entries.
     let mut entries = BTreeMap::new();
+    let Ok(options) = options(&SqliteConfig::new(path), Access::Write, false) else { return (entries, None) };
+    let Ok(mut connection) = connect(options).await else { return (entries, None) };
+    let whole = read_whole(&mut connection).await.ok();
     let (mut next, mut tried) = (0, 0);
     while let Reading::Broken = read_on(&mut connection, next, &mut entries, &mut tried).await {
         let read = entries.last_key_value().map_or(0, |(number, _)| number.saturating_add(1));
@@ -101,7 +120,7 @@ async fn salvage(path: &Path) -> (Vec<Entry>, Option<Whole>) {
         }
     }
     let _ = connection.close().await;
-    (entries.into_values().collect(), whole)
+    (entries, whole)
 }
 
 /// How reading the rows from a number on came to its end.

@@ -19,6 +19,17 @@ pub(super) struct Whole {
     pub(super) truth: Option<String>,
 }
 
+impl Whole {
+    /// Returns what was stored as the last number, the count, the folded sums and the database; none if that is not what `sum` is the
+    /// checksum of.
+    pub(super) fn of(last: i64, count: i64, mark: &[u8], truth: Option<&str>, sum: &[u8]) -> Option<Self> {
+        let (last, count) = (last.cast_unsigned(), count.cast_unsigned());
+        let mark = mark.try_into().map(u128::from_le_bytes).ok()?;
+        let is_whole = sum == sum_of_whole(last, count, mark, truth).to_le_bytes();
+        is_whole.then(|| Self { last, count, mark, truth: truth.map(str::to_owned) })
+    }
+}
+
 /// Writes what the entries are as a whole.
 pub(super) async fn write_whole(connection: &mut SqliteConnection, whole: &Whole) -> sqlx::Result<()> {
     let Whole { last, count, mark, truth } = whole;
@@ -38,11 +49,8 @@ pub(super) async fn read_whole(connection: &mut SqliteConnection) -> Result<Whol
         sqlx::query("SELECT last, count, mark, sum, truth FROM whole").fetch_optional(connection).await.doing(READ)?;
     let damaged = || Error::corrupt(BACKEND, "what the journal holds as a whole is damaged");
     let row = row.ok_or_else(damaged)?;
-    let count = |column: usize| row.try_get::<i64, _>(column).map(i64::cast_unsigned).doing(READ);
+    let count = |column: usize| row.try_get::<i64, _>(column).doing(READ);
     let bytes = |column: usize| row.try_get::<&[u8], _>(column).doing(READ);
-    let (last, count) = (count(0)?, count(1)?);
-    let mark = bytes(2)?.try_into().map(u128::from_le_bytes).map_err(|_| damaged())?;
-    let truth: Option<String> = row.try_get(4).doing(READ)?;
-    let is_whole = bytes(3)? == sum_of_whole(last, count, mark, truth.as_deref()).to_le_bytes();
-    if is_whole { Ok(Whole { last, count, mark, truth }) } else { Err(damaged()) }
+    let truth: Option<&str> = row.try_get(4).doing(READ)?;
+    Whole::of(count(0)?, count(1)?, bytes(2)?, truth, bytes(3)?).ok_or_else(damaged)
 }
