@@ -13,6 +13,9 @@ mod erased;
 #[path = "write_behind/fixture.rs"]
 mod fixture;
 #[cfg(test)]
+#[path = "write_behind/lists.rs"]
+mod lists;
+#[cfg(test)]
 #[path = "write_behind/outage.rs"]
 mod outage;
 #[cfg(test)]

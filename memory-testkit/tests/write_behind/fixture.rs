@@ -32,6 +32,7 @@ pub(crate) struct Faults {
     /// How long its answer to an append is on the way.
     pub(crate) way_back: Mutex<Duration>,
     pub(crate) appends: AtomicU64,
+    pub(crate) reads: AtomicU64,
 }
 
 fn failed(transience: Transience) -> Error {
@@ -92,6 +93,7 @@ impl Break for Arc<Faults> {
 
     async fn read(&self, inner: &Arc<MemChat>, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
         self.check()?;
+        self.reads.fetch_add(1, Ordering::SeqCst);
         inner.read(scope, session, page).await
     }
 

@@ -233,3 +233,22 @@ async fn a_journal_that_can_remove_nothing_keeps_no_forgotten_text_readable() {
     aside.slow.is_full.store(false, Ordering::SeqCst);
     assert!(aside.owner.forget(&what).await.unwrap().complete);
 }
+
+#[tokio::test(start_paused = true)]
+async fn o8_a_message_that_an_erasure_overtakes_on_its_way_into_the_journal_is_refused_and_shown_to_nobody() {
+    let (bed, slow) = (Bed::new(), Arc::new(Slow::default()));
+    let journal = Mutant { inner: bed.journal.clone(), broken: slow };
+    let memory = bed.open_with(Arc::new(journal)).await;
+    let talk = session(&memory);
+    say(&talk, numbered(0..1)).await;
+    talk.flush().await.unwrap();
+    let forget = async {
+        // The journal has the message, and has not answered yet.
+        sleep(CALL).await;
+        memory.of(&ada()).forget(&Forget::Everything).await.unwrap()
+    };
+    let (late, receipt) = tokio::join!(talk.append(vec![message("a secret")]), forget);
+    assert!(matches!(late, Err(Error::Fenced)) && receipt.complete, "{late:?}");
+    assert_eq!(memory.status().await.journal.unwrap().waiting, 0);
+    assert_eq!((bed.held().await, bed.stored().await.len()), ((0, 0), 0));
+}

@@ -101,12 +101,19 @@ impl Shared {
         let ids: HashSet<&MessageId> = ids.iter().collect();
         let mut lost = self.journal.queued(Some(scope), None, usize::MAX).await?;
         lost.retain(|queued| ids.contains(&queued.new.message.id) && !here.contains(&queued.number));
-        let sessions: BTreeSet<SessionId> = lost.iter().map(|queued| queued.session.clone()).collect();
-        let (count, now) = (lost.len(), Instant::now());
-        {
+        let (count, overtaken): (usize, Vec<u64>) = {
             let mut queue = self.queue.lock();
+            let floor = queue.floor(scope);
+            let is_overtaken = |queued: &Queued| queue.is_overtaken(scope, &queued.session, queued.fence, floor);
+            let (overtaken, lost): (Vec<Queued>, Vec<Queued>) = lost.into_iter().partition(is_overtaken);
+            let sessions: BTreeSet<SessionId> = lost.iter().map(|queued| queued.session.clone()).collect();
+            let (count, now) = (lost.len(), Instant::now());
             queue.insert(lost, now);
             sessions.iter().for_each(|session| queue.hasten(scope, session, now));
+            (count, overtaken.into_iter().map(|queued| queued.number).collect())
+        };
+        if !overtaken.is_empty() {
+            self.withdraw(overtaken).await;
         }
         self.wake.notify_one();
         Ok(count)

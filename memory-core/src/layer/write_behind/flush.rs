@@ -27,6 +27,9 @@ const UNSURE: &str = "the session or its owner was erased, and whether that was 
 /// Why messages are set aside whose session has gone back to an older fence.
 const OLDER: &str = "the primary has gone back to an older state of the session";
 
+/// Why messages are rejected that are discarded at once.
+const ERASED: &str = "the session or its owner was erased before the message was queued";
+
 impl Shared {
     /// Sends all that waits of a session now to the primary, and returns when it is there.
     ///
@@ -255,6 +258,17 @@ impl Shared {
             self.acknowledge(numbers).await;
             self.tell(&Flushed::Dropped { scope, session, count });
         }
+    }
+
+    /// Removes messages from the journal that came into it after their session or owner had been erased, so that nothing of them
+    /// remains there.
+    pub(super) async fn withdraw(&self, numbers: Vec<u64>) {
+        for number in &numbers {
+            self.note(self.journal.reject(*number, ERASED).await);
+        }
+        self.note(self.journal.discard(&numbers).await);
+        // What could not be rejected is removed as what the primary has.
+        self.acknowledge(numbers).await;
     }
 
     /// Sets messages aside that were refused again and again, now that the primary has taken one behind them.

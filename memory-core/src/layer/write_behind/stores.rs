@@ -8,7 +8,7 @@ use futures_util::future::try_join_all;
 use tokio::time::Instant;
 
 use crate::error::{Error, Result};
-use crate::id::{MessageId, SessionId};
+use crate::id::{MessageId, Seq, SessionId};
 use crate::message::StoredMessage;
 use crate::outlive::to_end;
 use crate::scope::{Epoch, Scope};
@@ -21,6 +21,9 @@ use crate::store::{Erased, Health, Store};
 use super::overlay::sessions_with;
 use super::queue::admit::{Admitted, Look};
 use super::shared::{CLOSING, Shared};
+
+/// How many sessions are read at once for a list, so that an owner of whom much waits leaves the primary room for others.
+const READS_AT_ONCE: usize = 16;
 
 /// The conversation store of the layer.
 #[derive(Debug)]
@@ -55,8 +58,12 @@ impl Behind {
         admitted.ok_or(Error::Overloaded)
     }
 
-    /// Puts messages into the journal. Goes on to its end, also if the caller goes away.
-    async fn push(&self, scope: &Scope, session: &SessionId, batch: Append) -> Result<()> {
+    /// Puts messages into the journal that were admitted when `floor` was the least epoch of their owner. Goes on to its end, also if
+    /// the caller goes away.
+    ///
+    /// # Errors
+    /// `Fenced` if their session or owner was erased meanwhile: then the journal holds nothing of them.
+    async fn push(&self, scope: &Scope, session: &SessionId, batch: Append, floor: Epoch) -> Result<()> {
         let (shared, scope, session) = (Arc::clone(&self.shared), scope.clone(), session.clone());
         let pushed = async move {
             let gate = shared.gates.of(&scope);
@@ -68,7 +75,19 @@ impl Behind {
             let first = last.saturating_add(1).saturating_sub(messages.len() as u64);
             let queued =
                 |(number, new)| Queued { number, scope: scope.clone(), session: session.clone(), fence, asked, new };
-            shared.queue.lock().insert((first..).zip(messages).map(queued).collect(), Instant::now());
+            let is_overtaken = {
+                let mut queue = shared.queue.lock();
+                // An erasure that is noted after this finds them in the journal. One that was noted before may have looked too early.
+                let is_overtaken = queue.is_overtaken(&scope, &session, fence, floor);
+                if !is_overtaken {
+                    queue.insert((first..).zip(messages).map(queued).collect(), Instant::now());
+                }
+                is_overtaken
+            };
+            if is_overtaken {
+                shared.withdraw((first..=last).collect()).await;
+                return Err(Error::Fenced);
+            }
             shared.wake.notify_one();
             Ok(())
         };
@@ -117,9 +136,9 @@ impl ChatStore for Behind {
         if batch.messages.is_empty() {
             return shared.inner.append(scope, session, batch).await;
         }
-        let Admitted { new, placements } = self.admit(scope, session, batch).await?;
+        let Admitted { new, placements, floor } = self.admit(scope, session, batch).await?;
         if !new.messages.is_empty() {
-            match self.push(scope, session, new).await {
+            match self.push(scope, session, new, floor).await {
                 // More than the journal can ever hold goes straight to the primary, before which nothing waits.
                 Err(Error::QueueFull) if shared.queue.lock().count() == 0 => {
                     return shared.inner.append(scope, session, batch).await;
@@ -159,12 +178,21 @@ impl ChatStore for Behind {
     }
 
     async fn sessions(&self, scope: &Scope, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>> {
-        let waiting = self.shared.queue.lock().sessions(scope, after);
+        let mut waiting = self.shared.queue.lock().sessions(scope, after);
         let listed = self.shared.inner.sessions(scope, after, limit).await?;
-        let nothing = Page::newest(0);
-        let read = waiting.iter().map(|session| self.shared.read(scope, session, &nothing));
-        let others = try_join_all(read).await?.into_iter().map(|both| both.page(&nothing).state);
-        Ok(sessions_with(listed, others.collect(), limit))
+        if listed.len() >= limit {
+            // The page ends with the last one at the latest.
+            waiting.retain(|session| listed.last().is_some_and(|last| *session <= last.session));
+        }
+        let (nothing, mut others) = (Page::newest(0), Vec::new());
+        for some in waiting.chunks(READS_AT_ONCE) {
+            if others.iter().filter(|state: &&SessionState| state.head > Seq(0)).count() >= limit {
+                break;
+            }
+            let read = some.iter().map(|session| self.shared.read(scope, session, &nothing));
+            others.extend(try_join_all(read).await?.into_iter().map(|both| both.page(&nothing).state));
+        }
+        Ok(sessions_with(listed, others, limit))
     }
 
     async fn compact(&self, scope: &Scope, session: &SessionId, change: &Compaction) -> Result<SessionState> {

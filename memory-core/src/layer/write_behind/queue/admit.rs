@@ -20,6 +20,8 @@ pub(crate) struct Admitted {
     pub(crate) new: Append,
     /// One per message.
     pub(crate) placements: Vec<Placement>,
+    /// The least epoch that the owner could have then.
+    pub(crate) floor: Epoch,
 }
 
 /// Whether the primary was asked how a session is.
@@ -75,7 +77,8 @@ impl Queue {
                 return Err(id_conflict(id));
             }
         }
-        Ok(Some(Admitted { new: Append { fence, asked: batch.asked, messages }, placements }))
+        let new = Append { fence, asked: batch.asked, messages };
+        Ok(Some(Admitted { new, placements, floor: self.floor(scope) }))
     }
 
     /// Returns the fence that messages of a handle are queued with, which is none if nothing can be known of the session. None
@@ -104,8 +107,16 @@ impl Queue {
         }
     }
 
+    /// Returns whether a message that was admitted with this fence, when `floor` was the least epoch of its owner, is one from before
+    /// an erasure that is known by now.
+    pub(crate) fn is_overtaken(&self, scope: &Scope, session: &SessionId, fence: Option<Fence>, floor: Epoch) -> bool {
+        let least = self.floor(scope);
+        let Some(fence) = fence else { return least > floor };
+        fence.epoch < least || self.known(scope, session).is_some_and(|known| fence < known.fence)
+    }
+
     /// Returns the least epoch that the owner may have, as far as this process knows.
-    fn floor(&self, scope: &Scope) -> Epoch {
+    pub(crate) fn floor(&self, scope: &Scope) -> Epoch {
         self.floors.get(scope).copied().unwrap_or_default()
     }
 
