@@ -132,6 +132,13 @@ impl Journal for SqliteJournal {
         Ok(work.await?.into_iter().map(Entry::rejection).collect())
     }
 
+    async fn count_rejected(&self) -> Result<usize> {
+        let work = self
+            .owner
+            .ask("count rejected messages", move |ledger| Box::pin(async move { Ok(ledger.count_rejected()) }));
+        work.await
+    }
+
     async fn revive(&self, revived: &[(u64, Option<Fence>)]) -> Result<()> {
         let revived = revived.to_vec();
         let work = self

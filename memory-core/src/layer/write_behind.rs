@@ -178,7 +178,7 @@ impl WriteBehind {
 
     /// Returns how many messages were set aside, of all owners.
     pub(crate) async fn refused_count(&self) -> Result<usize> {
-        Ok(self.shared.journal.rejected(None, usize::MAX).await?.len())
+        self.shared.journal.count_rejected().await
     }
 
     /// Queues messages of an owner again that were set aside; returns how many. One that was set aside because its session or

@@ -32,7 +32,7 @@ struct Queue {
 }
 
 impl MemJournal {
-    /// Returns an empty journal for up to `capacity` messages.
+    /// Returns an empty journal whose bound is `capacity` messages.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, state: Lock::default() }
     }
@@ -63,6 +63,16 @@ impl Queue {
         Box::new(numbers.filter_map(|number| self.queued.get(number)))
     }
 
+    /// Returns how many messages count to the bound where this owner pushes some: of each other owner's rejected ones at most `most`.
+    fn counted(&self, scope: &Scope, most: usize) -> usize {
+        let mut others: HashMap<&Scope, usize> = HashMap::new();
+        for Rejection { queued, .. } in self.rejected.values().filter(|rejection| rejection.queued.scope != *scope) {
+            *others.entry(&queued.scope).or_default() += 1;
+        }
+        let beyond: usize = others.values().map(|count| count.saturating_sub(most)).sum();
+        self.queued.len() + self.rejected.len() - beyond
+    }
+
     /// Removes what is meant of an owner, queued or rejected, and returns how many messages it was.
     fn remove_all(&mut self, scope: &Scope, is_meant: impl Fn(&Queued) -> bool) -> u64 {
         let queued = self.queued(Some(scope)).filter(|queued| is_meant(queued));
@@ -85,8 +95,9 @@ impl Journal for MemJournal {
     async fn push(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<u64> {
         let Append { fence, asked, messages } = batch;
         let mut state = self.state.lock();
+        let has_room = |held: usize| held.saturating_add(messages.len()) <= self.capacity;
         let held = state.queued.len() + state.rejected.len();
-        if held.saturating_add(messages.len()) > self.capacity {
+        if !has_room(held) && !has_room(state.counted(scope, self.capacity.div_ceil(8))) {
             return Err(Error::QueueFull);
         }
         for new in messages {
@@ -122,6 +133,10 @@ impl Journal for MemJournal {
         let state = self.state.lock();
         let of_owner = |rejection: &&Rejection| scope.is_none_or(|scope| *scope == rejection.queued.scope);
         Ok(state.rejected.values().filter(of_owner).take(limit).cloned().collect())
+    }
+
+    async fn count_rejected(&self) -> Result<usize> {
+        Ok(self.state.lock().rejected.len())
     }
 
     async fn revive(&self, revived: &[(u64, Option<Fence>)]) -> Result<()> {

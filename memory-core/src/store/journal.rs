@@ -56,7 +56,8 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// They are durable when it returns.
     ///
     /// # Errors
-    /// `QueueFull` if the journal would exceed its bound, to which rejected messages count too; nothing is dropped.
+    /// `QueueFull` if the journal would exceed its bound, to which rejected messages count too; nothing is dropped. Of the rejected
+    /// messages of each other owner no more counts than an eighth of the bound, rounded up: so nobody's fill the journal for all.
     async fn push(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<u64>;
 
     /// Returns up to `limit` queued messages in order, of one owner, of one session, or of all.
@@ -76,6 +77,9 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// # Errors
     /// `Corrupt` as in `queued`.
     async fn rejected(&self, scope: Option<&Scope>, limit: usize) -> Result<Vec<Rejection>>;
+
+    /// Returns how many messages of all owners are rejected, and reads none of them.
+    async fn count_rejected(&self) -> Result<usize>;
 
     /// Puts rejected messages back at the end of the queue, in the order of their numbers, each with the fence beside its
     /// number. They get new numbers.

@@ -26,7 +26,10 @@ impl JournalConfig {
         Self { path: path.as_ref().to_owned(), messages: 100_000, bytes: 64 << 20, truth: None }
     }
 
-    /// Sets how many messages it holds at most, rejected ones among them. Default 100,000.
+    /// Sets how many messages it takes at most, rejected ones among them. Default 100,000.
+    ///
+    /// Rejected messages of one owner leave seven eighths of it to the others. Where it is full of them, it can so come to hold four and
+    /// a half times as much.
     #[must_use]
     pub fn with_messages(mut self, messages: usize) -> Self {
         self.messages = messages;
@@ -42,7 +45,7 @@ impl JournalConfig {
         self
     }
 
-    /// Sets how many bytes of messages it holds at most. Default 64 MiB.
+    /// Sets how many bytes of messages it takes at most, as [`JournalConfig::with_messages`] tells. Default 64 MiB.
     #[must_use]
     pub fn with_bytes(mut self, bytes: u64) -> Self {
         self.bytes = bytes;

@@ -18,7 +18,7 @@ use super::config::JournalConfig;
 use super::entry::{Draft, Entry, columns, insert, sum};
 use super::fault::Fault;
 use super::log::Log;
-use super::places::{Place, Places};
+use super::places::{Place, Places, Room};
 use super::whole::{Whole, read_whole, write_whole};
 use crate::error::{BACKEND, Doing};
 
@@ -97,15 +97,24 @@ impl Ledger {
     /// Adds messages at the end, all or none, and returns the number of the last one.
     pub(super) fn push(&mut self, drafts: Vec<Draft>) -> Result<u64> {
         let bytes: u64 = drafts.iter().map(Draft::bytes).sum();
-        let has_room = self.places.len().saturating_add(drafts.len()) <= self.config.messages
-            && self.places.bytes.saturating_add(bytes) <= self.config.bytes;
-        if !has_room {
+        let JournalConfig { messages: most, bytes: most_bytes, .. } = self.config;
+        let has_room = |held: Room| {
+            held.messages.saturating_add(drafts.len()) <= most && held.bytes.saturating_add(bytes) <= most_bytes
+        };
+        let eighth = Room { messages: most.div_ceil(8), bytes: most_bytes.div_ceil(8) };
+        let counted = |draft: &Draft| self.places.counted(&draft.scope, eighth);
+        if !has_room(self.places.room()) && !drafts.first().map(counted).is_some_and(has_room) {
             return Err(Error::QueueFull);
         }
         for draft in drafts {
             self.add(draft);
         }
         Ok(self.places.last)
+    }
+
+    /// Returns how many entries are rejected.
+    pub(super) fn count_rejected(&self) -> usize {
+        self.places.count_rejected()
     }
 
     /// Returns how many entries there are.

@@ -38,11 +38,20 @@ impl Place {
     }
 }
 
+/// How many entries there are of a kind, and how many bytes they take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Room {
+    pub(super) messages: usize,
+    pub(super) bytes: u64,
+}
+
 /// The places of all entries.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     by_number: BTreeMap<u64, Place>,
     owners: HashMap<Scope, BTreeSet<u64>>,
+    /// What the rejected entries of each owner take who has some.
+    rejected: HashMap<Scope, Room>,
     /// How many bytes all entries take.
     pub(super) bytes: u64,
     /// The highest number ever given.
@@ -77,6 +86,7 @@ impl Places {
     pub(super) fn set(&mut self, number: u64, place: Option<Place>) -> Option<Place> {
         let before = self.by_number.remove(&number);
         if let Some(before) = &before {
+            self.note_rejected(before, false);
             self.mark ^= before.sum;
             self.bytes -= before.bytes;
             if let Some(numbers) = self.owners.get_mut(&before.scope) {
@@ -87,12 +97,49 @@ impl Places {
             }
         }
         if let Some(place) = place {
+            self.note_rejected(&place, true);
             self.mark ^= place.sum;
             self.bytes += place.bytes;
             self.owners.entry(place.scope.clone()).or_default().insert(number);
             self.by_number.insert(number, place);
         }
         before
+    }
+
+    /// Notes that an entry came or left, if it is rejected.
+    fn note_rejected(&mut self, place: &Place, has_come: bool) {
+        if !place.is_rejected {
+            return;
+        }
+        let room = self.rejected.entry(place.scope.clone()).or_default();
+        if has_come {
+            (room.messages, room.bytes) = (room.messages + 1, room.bytes + place.bytes);
+        } else {
+            (room.messages, room.bytes) = (room.messages - 1, room.bytes - place.bytes);
+        }
+        if room.messages == 0 {
+            self.rejected.remove(&place.scope);
+        }
+    }
+
+    /// Returns how many entries are rejected.
+    pub(super) fn count_rejected(&self) -> usize {
+        self.rejected.values().map(|room| room.messages).sum()
+    }
+
+    /// Returns what all entries take.
+    pub(super) fn room(&self) -> Room {
+        Room { messages: self.len(), bytes: self.bytes }
+    }
+
+    /// Returns what counts to the bound where this owner pushes messages: of each other owner's rejected entries at most `most`.
+    pub(super) fn counted(&self, scope: &Scope, most: Room) -> Room {
+        let mut counted = self.room();
+        for (_, room) in self.rejected.iter().filter(|(owner, _)| *owner != scope) {
+            counted.messages -= room.messages.saturating_sub(most.messages);
+            counted.bytes -= room.bytes.saturating_sub(most.bytes);
+        }
+        counted
     }
 
     /// Returns the places of an owner, or of all, in order.

@@ -11,6 +11,7 @@ scenarios!(TABLE: Journals = [
     a_batch_that_does_not_fit_is_refused_as_a_whole,
     acknowledging_makes_room,
     rejected_messages_take_room_until_they_are_revived_and_acknowledged,
+    rejected_messages_of_one_owner_leave_room_for_others,
     the_bound_holds_among_tasks_at_once,
 ]);
 
@@ -60,6 +61,23 @@ async fn rejected_messages_take_room_until_they_are_revived_and_acknowledged(bed
     bed.store.acknowledge(&numbers(&queued(&bed.store).await?)).await?;
     push(&bed.store, &ada, 100..100 + capacity).await?;
     equal(queued(&bed.store).await?.len() as u64, capacity)
+}
+
+async fn rejected_messages_of_one_owner_leave_room_for_others(bed: Bed<Journals>) -> Scene {
+    let (ada, bob, capacity) = (bed.scope("ada")?, bed.scope("bob")?, bed.setting.capacity as u64);
+    push(&bed.store, &ada, 0..capacity).await?;
+    for number in numbers(&queued(&bed.store).await?) {
+        bed.store.reject(number, "no").await?;
+    }
+    fails!(push(&bed.store, &ada, [999]).await, Error::QueueFull);
+    let room = capacity - capacity.div_ceil(8);
+    fails!(push(&bed.store, &bob, 100..101 + room).await, Error::QueueFull);
+    push(&bed.store, &bob, 100..100 + room).await?;
+    for owner in [&ada, &bob] {
+        fails!(push(&bed.store, owner, [999]).await, Error::QueueFull);
+    }
+    equal(ids(&queued(&bed.store).await?), (100..100 + room).collect::<Vec<_>>())?;
+    equal(bed.store.rejected(Some(&ada), 1_000).await?.len() as u64, capacity)
 }
 
 async fn the_bound_holds_among_tasks_at_once(bed: Bed<Journals>) -> Scene {

@@ -1,6 +1,6 @@
 //! Messages that the primary refused for good: kept apart, and revived at the end of the queue.
 
-use super::build::{batch, ids, numbers, push, queued, revived};
+use super::build::{EVER, batch, ids, numbers, push, queued, revived};
 use memory_core::store::chat::{Append, Fence};
 use memory_core::{Epoch, SessionId};
 
@@ -16,6 +16,7 @@ scenarios!(TABLE: Journals = [
     a_revived_message_carries_the_fence_it_is_given,
     a_page_of_one_owners_rejected_messages_holds_nothing_of_others,
     discarding_removes_rejected_messages_and_no_others,
+    counting_counts_the_rejected_messages_of_all_owners,
 ]);
 
 async fn discarding_removes_rejected_messages_and_no_others(bed: Bed<Journals>) -> Scene {
@@ -140,4 +141,21 @@ async fn a_page_of_one_owners_rejected_messages_holds_nothing_of_others(bed: Bed
         equal(found.into_iter().map(|found| found.queued.scope).collect::<Vec<_>>(), std::slice::from_ref(owner))?;
     }
     Ok(())
+}
+
+async fn counting_counts_the_rejected_messages_of_all_owners(bed: Bed<Journals>) -> Scene {
+    let (ada, bob) = (bed.scope("ada")?, bed.scope("bob")?);
+    equal(bed.store.count_rejected().await?, 0)?;
+    push(&bed.store, &ada, 0..3).await?;
+    push(&bed.store, &bob, 0..3).await?;
+    let all = numbers(&queued(&bed.store).await?);
+    for number in all.iter().skip(1).take(4) {
+        bed.store.reject(*number, "no").await?;
+    }
+    equal(bed.store.count_rejected().await?, 4)?;
+    bed.store.revive(&revived(all.get(1..2).unwrap_or_default())).await?;
+    equal(bed.store.discard(all.get(2..3).unwrap_or_default()).await?, 1)?;
+    equal(bed.store.count_rejected().await?, 2)?;
+    equal(bed.store.erase(&bob, None, EVER).await?, 3)?;
+    equal(bed.store.count_rejected().await?, 0)
 }
