@@ -48,4 +48,4 @@ macro_rules! without_rows {
     )*};
 }
 
-without_rows! { () bool u64 Appended Backlog BlackboardStats Epoch Erased Fence Health Incarnation SessionState }
+without_rows! { () bool u64 usize Appended Backlog BlackboardStats Epoch Erased Fence Health Incarnation SessionState }
