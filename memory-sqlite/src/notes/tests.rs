@@ -17,7 +17,9 @@ fn scope(subject: &str) -> Scope {
 }
 
 async fn put(records: &SqliteRecords, subject: &str) {
-    let record = Arc::new(Record::new("fact", format!("the rose of {subject}"), Timestamp(1)));
+    let mut record = Record::new("fact", format!("the rose of {subject}"), Timestamp(1));
+    record.first.expires_at = Some(Timestamp(5));
+    let record = Arc::new(record);
     let puts = vec![Put { record, expect: Expect::Absent }];
     records.put(&scope(subject), &RecordBatch { fence: None, puts }).await.unwrap();
 }
@@ -72,4 +74,31 @@ async fn a_note_that_cannot_be_read_holds_up_no_other() {
     let done = Outcome::Done { through: note.upto };
     records.settle(&index, &[(note, done)]).await.unwrap();
     assert!(matches!(pending().await, Err(Error::Corrupt { .. })));
+}
+
+#[tokio::test]
+async fn a_damaged_row_of_one_owner_keeps_no_other_from_being_listed_or_swept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let file = Sqlite::connect(SqliteConfig::new(&path)).await.unwrap();
+    let records = SqliteRecords::new(&file);
+    for subject in ["ada", "bob", "cleo", "dora"] {
+        put(&records, subject).await;
+    }
+    damage(&path, "UPDATE record SET id = x'00' WHERE owner = (SELECT id FROM owner WHERE key = 'acme.ada')").await;
+    damage(
+        &path,
+        "INSERT INTO record_grave (owner, id, version) SELECT owner, id, version FROM record \
+         WHERE owner = (SELECT id FROM owner WHERE key = 'acme.bob')",
+    )
+    .await;
+    damage(&path, "UPDATE owner SET key = 'acme.bob no key of a scope' WHERE key = 'acme.bob'").await;
+    let listed = records.owners(None, 2).await.unwrap();
+    assert_eq!(listed, [scope("ada"), scope("cleo")]);
+    assert_eq!(records.owners(listed.last(), 2).await.unwrap(), [scope("dora")]);
+    // A step for one record meets the damaged ones first, which expired no later.
+    for _ in 0..3 {
+        assert_eq!(records.sweep(Timestamp(9), 1).await.unwrap(), 1);
+    }
+    assert_eq!(records.sweep(Timestamp(9), 9).await.unwrap(), 0);
 }

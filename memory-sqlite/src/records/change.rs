@@ -75,13 +75,15 @@ pub(super) async fn delete(file: &Sqlite, scope: &Scope, records: &[(RecordId, u
 
 /// Deletes up to `count` records that have expired at `now`, soonest first.
 ///
-/// The records are read in the deleting transaction, so that one put again meanwhile is not lost.
+/// The records are read in the deleting transaction, so that one put again meanwhile is not lost. One whose id is damaged stays: it must
+/// not keep those of other owners from being deleted.
 pub(crate) async fn sweep(file: &Sqlite, now: Timestamp, count: usize) -> Result<u64> {
     let work = file.write(DELETE, move |connection| {
         Box::pin(async move {
             let sql = "SELECT owner.id, owner.epoch, record.item, record.id, record.version \
                  FROM record INDEXED BY record_expiry JOIN owner ON owner.id = record.owner \
                  WHERE record.expires_at <= ? AND record.expires_at IS NOT NULL AND record.hold = 0 AND owner.buried = 0 \
+                 AND length(record.id) = 16 \
                  ORDER BY record.expires_at, owner.key, record.id LIMIT ?";
             let rows = sqlx::query_as::<_, (i64, i64, i64, Vec<u8>, i64)>(sql).bind(now.0).bind(limit(count));
             let mut doomed: BTreeMap<i64, (Owner, Vec<Doomed>)> = BTreeMap::new();
@@ -112,7 +114,11 @@ async fn remove(connection: &mut SqliteConnection, owner: Owner, doomed: Vec<Doo
         let values = sqlx::query("DELETE FROM value WHERE owner = ? AND place = 1 AND item = ?");
         values.bind(owner.id).bind(item).execute(&mut *connection).await.doing(DELETE)?;
         let version = version.saturating_add(1);
-        let grave = sqlx::query("INSERT INTO record_grave (owner, id, version) VALUES (?, ?, ?)");
+        // A tombstone beside a record is damage, which must not keep other records from being deleted.
+        let grave = sqlx::query(
+            "INSERT INTO record_grave (owner, id, version) VALUES (?, ?, ?) \
+             ON CONFLICT DO UPDATE SET version = max(version, excluded.version)",
+        );
         let grave = grave.bind(owner.id).bind(id.as_slice()).bind(version);
         grave.execute(&mut *connection).await.doing(DELETE)?;
         gone.push((id, version));
