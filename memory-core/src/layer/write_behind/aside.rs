@@ -1,10 +1,10 @@
 //! What was set aside: messages that the primary refused for good, and how they are queued again.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::try_join_all;
 use tokio::time::{Instant, timeout};
 
 use crate::error::{Error, Result, Transience};
@@ -13,7 +13,8 @@ use crate::scope::Scope;
 use crate::store::chat::{Fence, Page};
 use crate::store::journal::{Queued, Rejection};
 
-use super::shared::Shared;
+use super::queue::Key;
+use super::shared::{READS_AT_ONCE, Shared};
 
 /// How long a retry waits for those who forget messages, then for those who queue some.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -26,17 +27,10 @@ impl Shared {
     /// That of the primary, if it does not tell how the sessions are.
     pub(super) async fn refused(&self, scope: Option<&Scope>, limit: usize) -> Result<Vec<Rejection>> {
         let mut refused = self.journal.rejected(scope, usize::MAX).await?;
-        let mut fences: BTreeMap<(Scope, SessionId), Fence> = BTreeMap::new();
-        for Rejection { queued, .. } in &refused {
-            if let Entry::Vacant(unknown) = fences.entry((queued.scope.clone(), queued.session.clone())) {
-                let slice = self.inner.read(&queued.scope, &queued.session, &Page::newest(0)).await?;
-                unknown.insert(slice.state.fence);
-            }
-        }
+        let fences = self.fences(refused.iter().map(|rejection| key(&rejection.queued)).collect()).await?;
         let is_erased = |rejection: &Rejection| {
-            let Queued { scope, session, fence, .. } = &rejection.queued;
-            let now = fences.get(&(scope.clone(), session.clone()));
-            now.zip(fence.as_ref()).is_some_and(|(now, fence)| fence < now)
+            let now = fences.get(&key(&rejection.queued));
+            now.zip(rejection.queued.fence.as_ref()).is_some_and(|(now, fence)| fence < now)
         };
         let erased: Vec<u64> =
             refused.iter().filter(|refused| is_erased(refused)).map(|refused| refused.queued.number).collect();
@@ -48,6 +42,25 @@ impl Shared {
         Ok(refused)
     }
 
+    /// Returns the fences that the primary has now of these sessions.
+    ///
+    /// # Errors
+    /// That of the primary.
+    async fn fences(&self, sessions: BTreeSet<Key>) -> Result<BTreeMap<Key, Fence>> {
+        let sessions: Vec<Key> = sessions.into_iter().collect();
+        let mut fences = BTreeMap::new();
+        for some in sessions.chunks(READS_AT_ONCE) {
+            let read = some.iter().map(|(scope, session)| self.fence_of(scope, session));
+            let read = try_join_all(read).await?;
+            fences.extend(some.iter().cloned().zip(read));
+        }
+        Ok(fences)
+    }
+
+    async fn fence_of(&self, scope: &Scope, session: &SessionId) -> Result<Fence> {
+        Ok(self.inner.read(scope, session, &Page::newest(0)).await?.state.fence)
+    }
+
     /// Queues messages of an owner again that were set aside, or that a retry left in the journal; returns how many.
     ///
     /// # Errors
@@ -56,14 +69,8 @@ impl Shared {
     pub(super) async fn retry(self: &Arc<Self>, scope: &Scope, ids: &[MessageId]) -> Result<usize> {
         let refused = self.refused(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
         let meant: Vec<Queued> = refused.filter(|queued| ids.contains(&queued.new.message.id)).collect();
-        let mut fences: BTreeMap<SessionId, Fence> = BTreeMap::new();
-        for queued in &meant {
-            if let Entry::Vacant(unknown) = fences.entry(queued.session.clone()) {
-                let slice = self.inner.read(scope, &queued.session, &Page::newest(0)).await?;
-                unknown.insert(slice.state.fence);
-            }
-        }
-        let fence = |queued: &Queued| fences.get(&queued.session).copied();
+        let fences = self.fences(meant.iter().map(key).collect()).await?;
+        let fence = |queued: &Queued| fences.get(&key(queued)).copied();
         let revived: Vec<(u64, Option<Fence>)> = meant.iter().map(|queued| (queued.number, fence(queued))).collect();
         // In a task: those who wait for it do so whether or not the caller does.
         let queued = tokio::spawn(Arc::clone(self).revive(scope.clone(), ids.to_vec(), revived)).await;
@@ -131,4 +138,9 @@ impl Shared {
         let numbers: Vec<u64> = meant.map(|queued| queued.number).collect();
         self.journal.discard(&numbers).await.map(drop)
     }
+}
+
+/// Returns the session of a message.
+fn key(queued: &Queued) -> Key {
+    (queued.scope.clone(), queued.session.clone())
 }

@@ -20,10 +20,7 @@ use crate::store::{Erased, Health, Store};
 
 use super::overlay::sessions_with;
 use super::queue::admit::{Admitted, Look};
-use super::shared::{CLOSING, Shared};
-
-/// How many sessions are read at once for a list, so that an owner of whom much waits leaves the primary room for others.
-const READS_AT_ONCE: usize = 16;
+use super::shared::{CLOSING, READS_AT_ONCE, Shared};
 
 /// The conversation store of the layer.
 #[derive(Debug)]
