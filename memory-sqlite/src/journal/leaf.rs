@@ -139,7 +139,7 @@ fn values(row: &[u8]) -> Option<Vec<Value<'_>>> {
             1..=6 => Value::Number(signed(bytes)),
             8 => Value::Number(0),
             9 => Value::Number(1),
-            _ if kind % 2 == 0 => Value::Bytes(bytes),
+            _ if kind.is_multiple_of(2) => Value::Bytes(bytes),
             _ => Value::Text(std::str::from_utf8(bytes).ok()?),
         });
         if values.len() > WIDEST {
