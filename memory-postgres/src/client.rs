@@ -6,6 +6,7 @@
 //! from a transaction or an error is asked whether a transaction is open on it, and closed if so.
 
 mod apart;
+mod home;
 mod migrate;
 mod rest;
 mod settings;
@@ -42,8 +43,8 @@ impl Postgres {
     /// Connects, creates or upgrades the tables, and reads how durable the server's writes are.
     ///
     /// # Errors
-    /// `Unsupported` for a server too old, a database whose encoding is not UTF-8, or tables of a newer version of this
-    /// crate; `Backend` if the server cannot be reached or refuses.
+    /// `Unsupported` for a server too old, a database whose encoding is not UTF-8, tables of a newer version of this crate, or a
+    /// schema in which other roles may make objects or have made some; `Backend` if the server cannot be reached or refuses.
     pub async fn connect(config: PostgresConfig) -> Result<Self> {
         let server = work::first(&config).await?;
         let rest = Arc::new(Rest::new(pool(&config), config.connections, config.patience()));

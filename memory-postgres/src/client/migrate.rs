@@ -5,6 +5,7 @@ use sqlx::SqlSafeStr as _;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::postgres::PgConnection;
 
+use super::home;
 use crate::config::PostgresConfig;
 use crate::error::{BACKEND, Doing, classify};
 
@@ -46,6 +47,8 @@ fn migrations() -> Vec<Migration> {
 /// Creates the schema, and creates or upgrades its tables; only checks them if the configuration forbids migrations.
 pub(super) async fn migrate(connection: &mut PgConnection, config: &PostgresConfig) -> Result<()> {
     let migrations = migrations();
+    // Before anything is called that a stranger may have put there.
+    home::check(connection, &config.schema).await?;
     let done = done(connection, &config.schema).await?;
     // Most processes find everything done, and need neither the lock nor the rights. Every number is compared, because a new
     // migration of truth may have a lower number than those of the search stores.
@@ -58,6 +61,8 @@ pub(super) async fn migrate(connection: &mut PgConnection, config: &PostgresConf
     }
     if done.is_none() {
         create_schema(connection, config).await?;
+        // Whoever was faster may have made it, and a database may give away rights in each new one.
+        home::check(connection, &config.schema).await?;
     }
     let settle = sqlx::raw_sql("SET statement_timeout = 0").execute(&mut *connection).await;
     settle.doing(DOING).map_err(|failure| failure.error)?;

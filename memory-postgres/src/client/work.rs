@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::rest::Rest;
 use super::shared::Shared;
-use super::{migrate, settings};
+use super::{home, migrate, settings};
 use crate::config::PostgresConfig;
 use crate::error::{Aftermath, Attempt, Doing, Failure, classify, late, lost};
 
@@ -188,6 +188,9 @@ pub(super) async fn first(config: &PostgresConfig) -> Result<settings::Server> {
         let server = settings::read(&mut connection).await.map_err(|failure| failure.error)?;
         if !server.is_walled {
             tracing::warn!("row-level security does not bind this role: use one that is no superuser");
+        }
+        if home::is_public_open(&mut connection).await? {
+            tracing::warn!("all roles may make functions in public: REVOKE CREATE ON SCHEMA public FROM PUBLIC");
         }
         migrate::migrate(&mut connection, config).await?;
         // If closing fails, the server ends the session itself.

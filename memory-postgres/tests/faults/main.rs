@@ -23,6 +23,8 @@ fn main() -> ExitCode {
         .test("a_query_that_forgets_its_where_sees_one_owner", walls::forgotten)
         .test("nobody_writes_a_row_of_another_owner", walls::foreign)
         .test("a_superuser_is_told_of_the_wall", walls::told)
+        .test("a_schema_that_strangers_may_change_is_refused", walls::strangers)
+        .test("nothing_is_made_in_a_schema_that_others_may_change", walls::open_schemas)
         .test("a_migration_that_others_overtook_is_done", versions::overtaken)
         .test("a_migration_with_an_earlier_number_than_others_is_done", versions::unnamed)
         .test("a_schema_of_a_version_that_kept_no_counters_is_opened", versions::counting)
