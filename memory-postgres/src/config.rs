@@ -118,10 +118,33 @@ impl PostgresConfig {
         self.deadline * 2 / 3
     }
 
-    fn is_local(&self) -> bool {
+    /// Returns a name of the place where the data is: host, port, database and schema, whoever logs in and however the connection
+    /// is made. What the URL lacks is as connecting takes it, from the environment or the user's name.
+    ///
+    /// This machine has one name, whether it is named as `localhost`, by its address or by the usual folder of a server's socket.
+    pub fn place(&self) -> String {
+        let database = self.options.get_database().unwrap_or_else(|| self.options.get_username());
+        format!("postgres:{}:{}/{database}/{}", self.host(), self.options.get_port(), self.schema)
+    }
+
+    /// Returns the host, or the folder of the server's socket.
+    fn host(&self) -> String {
+        if let Some(socket) = self.options.get_socket() {
+            return one_name(&socket.to_string_lossy()).to_owned();
+        }
+        let host = self.bare_host();
+        let host = if host.starts_with('/') { host.to_owned() } else { host.to_ascii_lowercase() };
+        one_name(&host).to_owned()
+    }
+
+    /// Returns the host as the URL has it. An IPv6 address stands in brackets there.
+    fn bare_host(&self) -> &str {
         let host = self.options.get_host();
-        // An IPv6 address stands in brackets.
-        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+    }
+
+    fn is_local(&self) -> bool {
+        let host = self.bare_host();
         let is_loopback = |host: &str| host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         self.options.get_socket().is_some() || host.starts_with('/') || host == "localhost" || is_loopback(host)
     }
@@ -153,6 +176,14 @@ impl PostgresConfig {
         ];
         let options = self.options.clone().ssl_mode(mode).application_name("memory").options(settings);
         options.disable_statement_logging()
+    }
+}
+
+/// Returns the one name of this machine for those that the driver may take when none is said, and the host itself for others.
+fn one_name(host: &str) -> &str {
+    match host {
+        "127.0.0.1" | "::1" | "/var/run/postgresql" | "/run/postgresql" | "/private/tmp" | "/tmp" => "localhost",
+        _ => host,
     }
 }
 
@@ -206,6 +237,41 @@ mod tests {
         let plain = "postgres://db.example.org/memory?sslmode=disable";
         assert_eq!(config(plain).tls(), Tls::Verified, "only `with_tls` weakens it");
         assert_eq!(config(plain).with_tls(Tls::Off).tls(), Tls::Off);
+    }
+
+    #[test]
+    fn a_place_is_host_port_database_and_schema_and_nothing_else() {
+        let place = |url: &str| config(url).place();
+        let there = "postgres:db.example.org:5432/memory/memory";
+        for same in [
+            "postgres://ada:canary@db.example.org:5432/memory",
+            "postgresql://bob@DB.example.org:5432/memory?sslmode=require&options=-c%20geqo%3Doff",
+            "postgres://elsewhere:5433/other?host=db.example.org&port=5432&dbname=memory&user=eve&password=canary",
+        ] {
+            assert_eq!(place(same), there, "{same}");
+        }
+        for other in [
+            "postgres://db.example.com:5432/memory",
+            "postgres://db.example.org:5433/memory",
+            "postgres://db.example.org:5432/other",
+        ] {
+            assert_ne!(place(other), there, "{other}");
+        }
+        let schema = config("postgres://db.example.org:5432/memory").with_schema("other").unwrap();
+        assert_ne!(schema.place(), there);
+        for here in ["127.0.0.1", "[::1]", "%2Fvar%2Frun%2Fpostgresql", "LOCALHOST"] {
+            let found = place(&format!("postgres://{here}:5432/memory"));
+            assert_eq!(found, "postgres:localhost:5432/memory/memory", "{here}");
+        }
+        assert_ne!(place("postgres://%2Fsrv%2Fa:5432/memory"), place("postgres://%2Fsrv%2Fb:5432/memory"));
+    }
+
+    #[test]
+    fn a_database_that_is_not_named_is_that_of_whoever_logs_in() {
+        // Unless the environment names one for all.
+        let named = config("postgres://ada@db.example.org:5432").options.get_database().is_some();
+        let place = |user: &str| config(&format!("postgres://{user}@db.example.org:5432")).place();
+        assert_eq!(place("ada") == place("bob"), named);
     }
 
     #[test]

@@ -75,6 +75,14 @@ impl Backend {
         (backend.name() == sqlite::KIND.name).then(|| file(url).ok()).flatten()
     }
 
+    /// Returns the place that a URL of a server names, whoever logs in and however the connection is made; none where the URL alone
+    /// tells.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn place(url: &str) -> Option<String> {
+        let backend = Self::of(url).ok()?;
+        (backend.name() == postgres::KIND.name).then(|| postgres::place(url.trim())).flatten()
+    }
+
     /// Returns its name, which is also the name of its cargo feature.
     pub fn name(self) -> &'static str {
         self.0.name

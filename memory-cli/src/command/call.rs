@@ -53,10 +53,13 @@ impl Call {
         self.settings.clone().or_env().journal().map(std::path::Path::to_owned)
     }
 
-    /// Returns the name by which the journal knows the database.
+    /// Returns the configuration of a journal in a file that is meant for the database.
     #[cfg(feature = "sqlite")]
-    pub(super) fn journal_truth(&self) -> Result<Option<String>, Failure> {
-        Ok(self.database()?.settings().journal_truth())
+    pub(super) fn journal_config(
+        &self,
+        path: &std::path::Path,
+    ) -> Result<Option<memory::sqlite::JournalConfig>, Failure> {
+        Ok(self.database()?.settings().journal_config(path))
     }
 
     /// Returns the owner.

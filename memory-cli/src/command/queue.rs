@@ -136,10 +136,7 @@ async fn recover(
 
     // A damaged database would be set aside for a new journal.
     call.database()?.check_journal()?;
-    let mut config = JournalConfig::new(path);
-    if let Some(truth) = call.journal_truth()?.filter(|_| meant_here) {
-        config = config.with_truth(truth);
-    }
+    let config = call.journal_config(path)?.filter(|_| meant_here).unwrap_or_else(|| JournalConfig::new(path));
     let Recovered { kept, lost, damaged } = SqliteJournal::recover(config).await?;
     let mut lines = vec![format!("{kept} {} in the journal", plural(kept, "message"))];
     match (&damaged, lost) {

@@ -11,8 +11,8 @@ use crate::error::{BACKEND, Doing};
 const DOING: &str = "look who may change the schema";
 
 /// Finds a role that may make objects in the schema `$1`, or one that owns some there. Not the schema's owner and its members, nor
-/// superusers, nor the role that is logged in, nor the one that was given the right and owns our tables. Functions are qualified and
-/// types are equal, so that nothing in the schema is called yet.
+/// superusers, nor the role that is logged in, nor the one that was given the right and owns our tables. Functions are qualified
+/// and types are equal, so that nothing in the schema is called yet.
 const STRANGERS: &str = "WITH home AS ( \
          SELECT oid, nspowner, nspacl FROM pg_catalog.pg_namespace WHERE oid = pg_catalog.to_regnamespace($1)::oid), \
      maker AS ( \

@@ -18,12 +18,13 @@ pub struct JournalConfig {
     pub(crate) messages: usize,
     pub(crate) bytes: u64,
     pub(crate) truth: Option<String>,
+    pub(crate) former: Option<String>,
 }
 
 impl JournalConfig {
     /// Returns the default configuration for the file at `path`, which is created if it is missing.
     pub fn new(path: impl AsRef<Path>) -> Self {
-        Self { path: path.as_ref().to_owned(), messages: 100_000, bytes: 64 << 20, truth: None }
+        Self { path: path.as_ref().to_owned(), messages: 100_000, bytes: 64 << 20, truth: None, former: None }
     }
 
     /// Sets how many messages it takes at most, rejected ones among them. Default 100,000.
@@ -42,6 +43,14 @@ impl JournalConfig {
     #[must_use]
     pub fn with_truth(mut self, name: impl AsRef<str>) -> Self {
         self.truth = Some(place(name.as_ref()));
+        self
+    }
+
+    /// Says by which other name a journal may know the same database: one that does takes the name of
+    /// [`JournalConfig::with_truth`] when it is opened.
+    #[must_use]
+    pub fn with_former_truth(mut self, name: impl AsRef<str>) -> Self {
+        self.former = Some(place(name.as_ref()));
         self
     }
 

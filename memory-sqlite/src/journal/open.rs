@@ -64,7 +64,7 @@ pub(super) async fn open(config: JournalConfig) -> Result<Opened> {
     Ok(Opened { ledger: Ledger::new(connection, config, truth, places), place, durability, lock })
 }
 
-/// Returns the database that the entries are meant for, and notes another one if there are no entries.
+/// Returns the database that the entries are meant for, and notes another one if there are no entries, or another name of it.
 ///
 /// # Errors
 /// `Unsupported` if there are entries that are meant for another one.
@@ -75,11 +75,12 @@ async fn bound(
     found: Option<String>,
 ) -> Result<Option<String>> {
     let wanted = config.truth.clone();
-    let is_same = wanted.as_deref().zip(found.as_deref()).is_some_and(|(wanted, found)| wanted == place(found));
-    if wanted.is_none() || is_same {
+    let known = found.as_deref().map(place);
+    if wanted.is_none() || wanted == known {
         return Ok(found);
     }
-    if found.is_some() && places.len() > 0 {
+    let is_former = known.is_some() && known == config.former;
+    if found.is_some() && !is_former && places.len() > 0 {
         let what = format!("use this journal here: {} messages in it are meant for another database", places.len());
         return Err(unsupported(&what));
     }

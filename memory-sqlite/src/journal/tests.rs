@@ -325,6 +325,24 @@ async fn a_database_is_the_same_whoever_logs_in_and_however_it_is_tuned() {
 }
 
 #[tokio::test]
+async fn a_journal_that_knows_its_database_by_a_former_name_takes_the_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = |truth: &str| JournalConfig::new(folder.path().join("journal.db")).with_truth(truth);
+    let former = "postgres://ada@db/memory?pool=4";
+    let journal = SqliteJournal::connect(config(former)).await.unwrap();
+    push(&journal, "waits").await.unwrap();
+    journal.close().await.unwrap();
+    assert!(SqliteJournal::connect(config("new")).await.is_err());
+    assert!(SqliteJournal::connect(config("new").with_former_truth("postgres://db/other")).await.is_err());
+    for config in [config("new").with_former_truth("postgres://bob@db/memory"), config("new")] {
+        let journal = SqliteJournal::connect(config).await.unwrap();
+        assert_eq!(texts(&journal).await, ["waits"]);
+        journal.close().await.unwrap();
+    }
+    assert!(SqliteJournal::connect(config(former)).await.is_err());
+}
+
+#[tokio::test]
 async fn a_recovery_that_ended_between_its_steps_is_completed_by_whoever_opens_the_journal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");

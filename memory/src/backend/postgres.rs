@@ -34,6 +34,18 @@ pub(super) const KIND: Kind = Kind {
     open: None,
 };
 
+/// Returns the place that a URL names, whoever logs in; none for a URL that cannot be read.
+#[cfg(all(feature = "postgres", feature = "sqlite"))]
+pub(super) fn place(url: &str) -> Option<String> {
+    server::config(url).ok().map(|(config, _)| config.place())
+}
+
+/// Returns none: nothing reads URLs of servers that cannot be opened.
+#[cfg(all(not(feature = "postgres"), feature = "sqlite"))]
+pub(super) fn place(_: &str) -> Option<String> {
+    None
+}
+
 #[cfg(feature = "postgres")]
 mod server {
     use std::sync::Arc;
@@ -49,15 +61,22 @@ mod server {
     /// How long an attempt may take, within the usual deadline.
     const ATTEMPT: Duration = Duration::from_secs(3);
 
-    pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
+    /// Returns the configuration that a URL says, and how the server is used.
+    pub(super) fn config(url: &str) -> Result<(PostgresConfig, Tuning)> {
         let (url, tuning) = Tuning::take(url)?;
         let (url, schema) = url::take(&url, "schema");
-        let mut config = PostgresConfig::new(&url)?.with_deadline(tuning.share(wanted.policy, ATTEMPT));
-        if let Some(connections) = tuning.pool.and_then(|pool| u32::try_from(pool).ok()) {
-            config = config.with_connections(connections);
-        }
+        let mut config = PostgresConfig::new(&url)?;
         if let Some(schema) = schema {
             config = config.with_schema(&schema)?;
+        }
+        Ok((config, tuning))
+    }
+
+    pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
+        let (config, tuning) = config(url)?;
+        let mut config = config.with_deadline(tuning.share(wanted.policy, ATTEMPT));
+        if let Some(connections) = tuning.pool.and_then(|pool| u32::try_from(pool).ok()) {
+            config = config.with_connections(connections);
         }
         let server = Postgres::connect(config).await?;
         let mut stores = Stores::default();

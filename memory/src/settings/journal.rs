@@ -9,6 +9,8 @@ use memory_core::Result;
 #[cfg(feature = "sqlite")]
 use memory_core::secrets::without_secrets;
 use memory_core::store::journal::Journal;
+#[cfg(feature = "sqlite")]
+use memory_sqlite::{JournalConfig, SqliteJournal};
 
 use super::Settings;
 use super::keys::{TEXT, VECTORS};
@@ -42,9 +44,19 @@ fn located(path: &Path) -> PathBuf {
 #[cfg(feature = "sqlite")]
 pub(super) async fn open(path: Option<&Path>, truth: &str) -> Result<Option<Arc<dyn Journal>>> {
     let Some(path) = path else { return Ok(None) };
-    let config = memory_sqlite::JournalConfig::new(path).with_truth(name_of(truth));
-    let journal = memory_sqlite::SqliteJournal::connect(config).await?;
+    let journal = SqliteJournal::connect(meant_for(path, truth)).await?;
     Ok(Some(Arc::new(journal)))
+}
+
+/// Returns the configuration of a journal in a file for the truth at a URL.
+#[cfg(feature = "sqlite")]
+fn meant_for(path: &Path, truth: &str) -> JournalConfig {
+    let (config, name) = (JournalConfig::new(path), name_of(truth));
+    match Backend::place(truth) {
+        // Journals of earlier versions know it by its URL, which may be that of several, and one may have several.
+        Some(place) => config.with_truth(place).with_former_truth(name),
+        None => config.with_truth(name),
+    }
 }
 
 /// Returns the name by which a journal knows the truth at a URL: a file may be named in several ways, and a password may change.
@@ -56,10 +68,10 @@ fn name_of(truth: &str) -> String {
 
 #[cfg(feature = "sqlite")]
 impl Settings {
-    /// Returns the name by which the journal knows the truth, for [`JournalConfig::with_truth`](memory_sqlite::JournalConfig::with_truth);
-    /// none if no place is named for the truth.
-    pub fn journal_truth(&self) -> Option<String> {
-        self.truth().map(name_of)
+    /// Returns the configuration of a journal in the file at `path` that is meant for the truth; none if no place is named for the
+    /// truth.
+    pub fn journal_config(&self, path: &Path) -> Option<JournalConfig> {
+        self.truth().map(|truth| meant_for(path, truth))
     }
 }
 
@@ -70,5 +82,55 @@ pub(super) async fn open(path: Option<&Path>, _: &str) -> Result<Option<Arc<dyn 
             Err(Error::Unsupported { backend: "memory", what: "keep a journal: the feature sqlite is off".to_owned() })
         }
         None => Ok(None),
+    }
+}
+
+#[cfg(all(test, feature = "postgres", feature = "sqlite"))]
+mod tests {
+    use memory_core::store::chat::{Append, NewMessage};
+    use memory_core::{Message, Role, Scope, SessionId, Timestamp};
+
+    use super::*;
+
+    /// Opens the journal for a truth, and returns how many messages are in it.
+    async fn count(path: &Path, truth: &str) -> Result<usize> {
+        let journal = SqliteJournal::connect(Settings::new(truth).journal_config(path).unwrap()).await?;
+        let count = journal.queued(None, None, usize::MAX).await?.len();
+        journal.close().await.map(|()| count)
+    }
+
+    async fn fill(config: JournalConfig) {
+        let (scope, session) = (Scope::new("acme", "ada").unwrap(), SessionId::new("monday").unwrap());
+        let journal = SqliteJournal::connect(config).await.unwrap();
+        let message = NewMessage::sized(Message::new(Role::User, "waits", Timestamp(0)), 1);
+        journal.push(&scope, &session, &Append::new(vec![message])).await.unwrap();
+        journal.close().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_journal_follows_its_database_and_not_its_url() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.sqlite");
+        fill(Settings::new("postgres://ada:secret@db:5432/memory?pool=4").journal_config(&path).unwrap()).await;
+        for same in [
+            "postgresql://bob@DB:5432/memory?sslmode=require",
+            "postgres://db:5432/memory?schema=memory&deadline=9s",
+            "postgres://elsewhere:5432/other?host=db&dbname=memory",
+        ] {
+            assert_eq!(count(&path, same).await.unwrap(), 1, "{same}");
+        }
+        for other in ["postgres://db:5432/other", "postgres://db:5432/memory?schema=x", "postgres://db:5433/memory"] {
+            assert!(count(&path, other).await.is_err(), "{other}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_journal_of_an_earlier_version_is_opened_by_the_url_that_it_knows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.sqlite");
+        fill(JournalConfig::new(&path).with_truth("postgres://db:5432/memory?schema=memory")).await;
+        assert!(count(&path, "postgres://db:5432/memory").await.is_err());
+        assert_eq!(count(&path, "postgres://ada@db:5432/memory?schema=memory").await.unwrap(), 1);
+        assert_eq!(count(&path, "postgres://db:5432/memory").await.unwrap(), 1);
     }
 }
