@@ -57,18 +57,32 @@ pub(crate) async fn epoch(server: &Postgres, truth: Truth, scope: &Scope) -> Res
     Ok(Epoch(epoch.await?.map_or(Ok(0), loaded)?))
 }
 
-/// Returns up to `count` owners after `after`, in the order of their keys.
+/// Returns up to `count` owners after `after`, in the order of their keys. A key that no owner has holds up no others.
 pub(crate) async fn owners(server: &Postgres, truth: Truth, after: Option<&Scope>, count: usize) -> Result<Vec<Scope>> {
     let doing = "list owners";
-    let keys = server.run(Call::statement(doing), after.cloned(), move |connection, after| {
-        Box::pin(async move {
-            let sql = "SELECT scope FROM owner WHERE truth = $1 AND scope > $2 ORDER BY scope LIMIT $3";
-            let after = after.as_ref().map_or("", Scope::key);
-            let keys = sqlx::query_scalar::<_, String>(sql).bind(truth.number()).bind(after).bind(limit(count));
-            keys.fetch_all(connection).await.doing(doing)
-        })
-    });
-    keys.await?.iter().map(|key| scope_of(key)).collect()
+    let (mut owners, mut after) = (Vec::new(), after.map_or_else(String::new, |after| after.key().to_owned()));
+    while owners.len() < count {
+        let rest = limit(count - owners.len());
+        let keys = server.run(Call::statement(doing), after.clone(), move |connection, after| {
+            Box::pin(async move {
+                let sql = "SELECT scope FROM owner WHERE truth = $1 AND scope > $2 ORDER BY scope LIMIT $3";
+                let keys = sqlx::query_scalar::<_, String>(sql).bind(truth.number()).bind(after).bind(rest);
+                keys.fetch_all(connection).await.doing(doing)
+            })
+        });
+        let keys = keys.await?;
+        for key in &keys {
+            match scope_of(key) {
+                Ok(owner) => owners.push(owner),
+                Err(error) => tracing::warn!(%error, "a row of the list of owners is passed over"),
+            }
+        }
+        match keys.last() {
+            Some(last) if limit(keys.len()) == rest => after.clone_from(last),
+            _ => break,
+        }
+    }
+    Ok(owners)
 }
 
 /// Returns the owner with this key.

@@ -15,7 +15,7 @@ use memory_core::scope::Scope;
 use memory_core::store::{Durability, ErasureLevel, Health};
 use memory_core::time::{SystemClock, Timestamp};
 use redis::aio::ConnectionManager;
-use redis::{Cmd, RedisResult, Value, cmd};
+use redis::{Cmd, FromRedisValue, RedisResult, Value, cmd};
 use uuid::Uuid;
 
 use crate::config::RedisConfig;
@@ -211,7 +211,7 @@ impl Redis {
             self.run(&call.arg(if makes_room { "1" } else { "" }), doing).await?;
         }
         let indexes = self.command(cmd("HGETALL").arg(keys.indexes()), doing).await?;
-        let mut entries: Vec<String> = pairs(indexes)?
+        let mut entries: Vec<String> = pairs::<String>(indexes)?
             .into_iter()
             .map(|(name, state)| format!("{name}={}", state.split(' ').next().unwrap_or_default()))
             .collect();
@@ -221,7 +221,7 @@ impl Redis {
 }
 
 /// Returns the pairs of a hash, or of members and scores, whichever protocol they came by.
-pub(crate) fn pairs(value: Value) -> Result<Vec<(String, String)>> {
+pub(crate) fn pairs<K: FromRedisValue>(value: Value) -> Result<Vec<(K, String)>> {
     redis::from_redis_value(value).map_err(|_| damaged("a list of pairs is none"))
 }
 

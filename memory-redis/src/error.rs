@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::io;
 use std::sync::Arc;
 
-use memory_core::error::{Cause, Error, Transience};
+use memory_core::error::{Cause, Error, Result, Transience};
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
 /// The backend's name in errors and receipts.
@@ -39,6 +39,17 @@ fn of_code(source: RedisError, doing: &'static str) -> Error {
     }
     let transience = if WAIT.contains(&code) { TRANSIENT } else { Transience::Permanent };
     failed(source, doing, transience)
+}
+
+/// Returns the answer for one owner of many, or `instead` if he is damaged: his own calls say so, and he holds up no other.
+pub(crate) fn pass_over<T>(answer: Result<T>, instead: T) -> Result<T> {
+    match answer {
+        Err(error @ Error::Corrupt { .. }) => {
+            tracing::warn!(%error, "an owner is passed over");
+            Ok(instead)
+        }
+        answer => answer,
+    }
 }
 
 /// What the server answers as long as it cannot, or another one has to be asked.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memory_core::error::{Error, Result};
+use memory_core::error::Result;
 use memory_core::store::upkeep::{Enlisted, Incarnation, IndexName};
 use tokio::time::sleep;
 use uuid::Uuid;
@@ -109,15 +109,16 @@ pub(crate) async fn doubt(server: &Postgres, truth: Truth, index: &IndexName) ->
     doubt.await
 }
 
-/// Returns the enlisted indexes, in the order of their names.
+/// Returns the enlisted indexes, in the order of their names. A name that no index has holds up no others.
 pub(crate) async fn indexes(server: &Postgres, truth: Truth) -> Result<Vec<Enlisted>> {
-    let rows = rows(server, truth, "list indexes").await?;
-    let enlisted = rows.into_iter().map(|(name, incarnation, is_noted)| {
-        let name =
-            IndexName::new(&name).map_err(|_| Error::corrupt(crate::error::BACKEND, "no index has this name"))?;
-        Ok(Enlisted { name, incarnation: incarnation.map(Incarnation), is_noted })
-    });
-    enlisted.collect()
+    let mut enlisted = Vec::new();
+    for (name, incarnation, is_noted) in rows(server, truth, "list indexes").await? {
+        match IndexName::new(&name) {
+            Ok(name) => enlisted.push(Enlisted { name, incarnation: incarnation.map(Incarnation), is_noted }),
+            Err(_) => tracing::warn!("a row of the list of indexes is passed over: no index has its name"),
+        }
+    }
+    Ok(enlisted)
 }
 
 async fn rows(server: &Postgres, truth: Truth, doing: &'static str) -> Result<Vec<Row>> {

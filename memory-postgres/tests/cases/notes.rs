@@ -57,6 +57,33 @@ pub(crate) async fn of_earlier_versions(database: Postgres, url: String) -> Scen
     connection.close().await.map_err(failed)
 }
 
+/// Rows with keys that no owner has, and with a name that no index has, hold up no others.
+pub(crate) async fn of_strangers(url: String) -> Scene {
+    let schema = format!("t{}", uuid::Uuid::now_v7().simple());
+    let (chat, index) = (PgChat::new(&open(&url, &schema).await?), IndexName::new("text/test-1")?);
+    chat.enlist(&index, None, usize::MAX).await?;
+    let (ada, bob) = (Scope::new("strangers", "ada")?, Scope::new("strangers", "bob")?);
+    for owner in [&ada, &bob] {
+        let message = NewMessage::sized(Message::new(Role::User, "tea", Timestamp(0)), 1);
+        chat.append(owner, &SessionId::new("s")?, &Append::new(vec![message])).await?;
+    }
+    let failed = |error: sqlx::Error| Failure::new(error.to_string());
+    let mut connection = PgConnection::connect(&ordinary(&url)).await.map_err(failed)?;
+    let path = sqlx::query("SELECT set_config('search_path', $1, false)").bind(&schema);
+    path.execute(&mut connection).await.map_err(failed)?;
+    let planted = "INSERT INTO owner (scope, truth, epoch) \
+         VALUES ('!', 0, 0), ('a', 0, 0), ('strangers.ada!', 0, 0), ('zz', 0, 0); \
+         INSERT INTO enlisted (truth, name) VALUES (0, 'no name')";
+    sqlx::raw_sql(planted).execute(&mut connection).await.map_err(failed)?;
+    equal(chat.owners(None, 10).await?, [ada.clone(), bob.clone()])?;
+    equal(chat.owners(None, 1).await?, [ada.clone()])?;
+    equal(chat.owners(Some(&ada), 1).await?, [bob.clone()])?;
+    equal(chat.owners(Some(&bob), 1).await?.len(), 0)?;
+    equal(chat.indexes().await?.len(), 1)?;
+    equal(chat.pending(&index, Timestamp(0), 10).await?.len(), 2)?;
+    connection.close().await.map_err(failed)
+}
+
 /// While a writer takes its time, an index that is retired waits for it, and nobody else waits.
 pub(crate) async fn retired_beside_writers(url: String) -> Scene {
     let schema = format!("t{}", uuid::Uuid::now_v7().simple());

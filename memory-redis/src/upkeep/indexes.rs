@@ -5,14 +5,14 @@
 //! it reads the indexes, and an index is written before its owners are listed, so one of the two sees the other; an owner
 //! that is told before its first write has that write look again.
 
-use memory_core::error::{Error, Result};
+use memory_core::error::Result;
 use memory_core::scope::Scope;
 use memory_core::store::upkeep::{Enlisted, Incarnation, IndexName};
 use redis::{Value, cmd};
 use uuid::Uuid;
 
 use crate::client::{Call, Redis, detached, pairs};
-use crate::error::{contended, damaged};
+use crate::error::{contended, damaged, pass_over};
 use crate::keys::padded;
 use crate::owner::{epoch, listed};
 use crate::reply::bytes;
@@ -154,7 +154,8 @@ async fn note_some(redis: &Redis, index: &IndexName, state: &mut IndexState, lim
                     return Ok(false);
                 }
                 let after = next.take().filter(|(key, _)| key == owner.key()).map(|(_, session)| session);
-                let (count, last) = note_more(redis, &owner, (index, token), after, rest.min(STEP)).await?;
+                let noted = note_more(redis, &owner, (index, token), after, rest.min(STEP)).await;
+                let (count, last) = pass_over(noted, (0, None))?;
                 rest = rest.saturating_sub(count);
                 let Some(last) = last else { break };
                 *next = Some((owner.key().to_owned(), last));
@@ -202,7 +203,7 @@ pub(crate) async fn step_back(redis: &Redis, owner: &Scope) -> Result<()> {
     for _ in 0..TRIES {
         let told = redis.command(cmd("HGETALL").arg(redis.keys().indexes()), LEAVE).await?;
         let mut is_left = true;
-        for (name, state) in pairs(told)? {
+        for (name, state) in pairs::<String>(told)? {
             // One that cannot be read holds up no erasure.
             let (Ok(name), Ok(state)) = (IndexName::new(&name), IndexState::read(&state)) else { continue };
             let Progress::Walking { owner: through, next: Some((next, _)) } = &state.progress else { continue };
@@ -250,13 +251,15 @@ pub(super) async fn indexes(redis: &Redis) -> Result<Vec<Enlisted>> {
     Ok(states(redis).await?.into_iter().map(enlisted).collect())
 }
 
-/// Returns what is known of each index, in the order of their names.
+/// Returns what is known of each index, in the order of their names. A name that no index has holds up no others.
 pub(super) async fn states(redis: &Redis) -> Result<Vec<(IndexName, IndexState)>> {
     let told = redis.command(cmd("HGETALL").arg(redis.keys().indexes()), FIND).await?;
     let mut states = Vec::new();
-    for (name, state) in pairs(told)? {
-        let name = IndexName::new(&name).map_err(|_: Error| damaged("no index has this name"))?;
-        states.push((name, IndexState::read(&state)?));
+    for (name, state) in pairs::<String>(told)? {
+        match IndexName::new(&name) {
+            Ok(name) => states.push((name, IndexState::read(&state)?)),
+            Err(_) => tracing::warn!("an index is passed over: no index has its name"),
+        }
     }
     states.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(states)
@@ -272,7 +275,7 @@ pub(super) async fn retire(redis: &Redis, index: &IndexName) -> Result<()> {
             let owners = listed(&redis, after.as_ref(), PAGE).await?;
             let Some(last) = owners.last().cloned() else { return Ok(()) };
             for owner in &owners {
-                leave(&redis, owner, index.as_str()).await?;
+                pass_over(leave(&redis, owner, index.as_str()).await, ())?;
             }
             after = Some(last);
         }

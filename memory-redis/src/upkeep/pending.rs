@@ -12,7 +12,8 @@ use redis::cmd;
 
 use super::indexes::{IndexState, find};
 use crate::client::{Call, Redis, detached, pairs};
-use crate::error::damaged;
+use crate::error::{damaged, pass_over};
+use crate::owner::owner_of;
 use crate::reply::number;
 use crate::script;
 
@@ -48,10 +49,10 @@ pub(super) async fn pending(redis: &Redis, index: &IndexName, now: Timestamp, li
     let mut illegible: Option<Error> = None;
     let mut after = "-inf".to_owned();
     loop {
-        let owners = listed(redis, &after).await?;
-        let Some(last) = owners.last() else { break };
-        after = format!("({}", last.score);
-        let begun = number(&last.score).unwrap_or(u64::MAX);
+        let (owners, last) = listed(redis, &after).await?;
+        let Some(last) = last else { break };
+        after = format!("({last}");
+        let begun = number(&last).unwrap_or(u64::MAX);
         let asked = owners.iter().map(|owner| ask(redis, &owner.scope, &token, now, limit));
         for (owner, answer) in owners.iter().zip(join_all(asked).await) {
             let (notes, has_any) = match answer {
@@ -83,17 +84,16 @@ pub(super) async fn pending(redis: &Redis, index: &IndexName, now: Timestamp, li
     legible(found.into_iter().map(|(_, note)| Ok(note)).chain(illegible.map(Err)))
 }
 
-/// Returns some owners on the list, after a score.
-async fn listed(redis: &Redis, after: &str) -> Result<Vec<Listed>> {
+/// Returns some owners on the list, after a score, and the score behind which it goes on; none if there are no more. A key that no
+/// owner has holds up no others.
+async fn listed(redis: &Redis, after: &str) -> Result<(Vec<Listed>, Option<String>)> {
     let mut range = cmd("ZRANGEBYSCORE");
     range.arg(redis.keys().noted()).arg(after).arg("+inf").arg("WITHSCORES").arg("LIMIT").arg(0).arg(PAGE);
     // By the newer protocol, each entry is a list of its own, and scores are numbers.
-    let entries = pairs(redis.command(&range, PENDING).await?)?;
-    let entry = |(key, score): (String, String)| {
-        let scope = Scope::from_key(&key).map_err(|_| damaged("no owner has this key"))?;
-        Ok(Listed { scope, score })
-    };
-    entries.into_iter().map(entry).collect()
+    let entries: Vec<(Vec<u8>, String)> = pairs(redis.command(&range, PENDING).await?)?;
+    let last = entries.last().map(|(_, score)| score.clone());
+    let entry = |(key, score): (Vec<u8>, String)| Some(Listed { scope: owner_of(&key)?, score });
+    Ok((entries.into_iter().filter_map(entry).collect(), last))
 }
 
 /// Returns notes of an owner that are due, and whether it has any note at all.
@@ -185,8 +185,9 @@ pub(super) async fn settle(redis: &Redis, index: &IndexName, notes: &[(Note, Out
             };
             calls.insert(note.scope.clone(), call);
         }
-        let calls = calls.values().map(|call| redis.run(call, SETTLE));
-        try_join_all(calls).await.map(drop)
+        // All of them, whatever becomes of one.
+        let settled = join_all(calls.values().map(|call| redis.run(call, SETTLE))).await;
+        settled.into_iter().collect::<Result<Vec<_>>>().map(drop)
     };
     detached(SETTLE, work).await
 }
@@ -198,12 +199,12 @@ pub(super) async fn revive(redis: &Redis, index: &IndexName) -> Result<u64> {
         let Some(IndexState { token, .. }) = find(&redis, &index).await? else { return Ok(0) };
         let (mut revived, mut after) = (0, "-inf".to_owned());
         loop {
-            let owners = listed(&redis, &after).await?;
-            let Some(last) = owners.last() else { return Ok(revived) };
-            after = format!("({}", last.score);
+            let (owners, last) = listed(&redis, &after).await?;
+            let Some(last) = last else { return Ok(revived) };
+            after = format!("({last}");
             let calls = owners.iter().map(|owner| async {
                 let call = Call::new(&script::REVIVE, redis.keys().owner(&owner.scope)).arg(token.as_str());
-                redis.run(&call, REVIVE).await?.number()
+                pass_over(redis.run(&call, REVIVE).await.and_then(|mut reply| reply.number()), 0)
             });
             revived += try_join_all(calls).await?.into_iter().sum::<u64>();
         }
@@ -217,10 +218,11 @@ pub(super) async fn backlog(redis: &Redis, index: &IndexName) -> Result<Backlog>
     let mut backlog = Backlog::default();
     let mut after = "-inf".to_owned();
     loop {
-        let owners = listed(redis, &after).await?;
-        let Some(last) = owners.last() else { return Ok(backlog) };
-        after = format!("({}", last.score);
-        for one in try_join_all(owners.iter().map(|owner| count(redis, &owner.scope, &token))).await? {
+        let (owners, last) = listed(redis, &after).await?;
+        let Some(last) = last else { return Ok(backlog) };
+        after = format!("({last}");
+        for one in join_all(owners.iter().map(|owner| count(redis, &owner.scope, &token))).await {
+            let one = pass_over(one, Backlog::default())?;
             backlog.pending += one.pending;
             backlog.dead += one.dead;
         }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use memory_core::store::chat::{Append, ChatStore as _};
 use memory_core::store::upkeep::{IndexName, Outcome, Upkeep as _};
-use memory_core::{Scope, SessionId, Timestamp};
+use memory_core::{Error, Scope, SessionId, Timestamp};
 use memory_redis::{Redis, RedisChat, RedisConfig, redis};
 use memory_testkit::faults::Proxy;
 use memory_testkit::services::Servers;
-use memory_testkit::{Failure, Scene, check, equal};
+use memory_testkit::{Failure, Scene, check, equal, fails};
 
 use super::support::{chat, message, scope, tell};
 
@@ -57,6 +57,31 @@ pub(crate) async fn lost(servers: Servers) -> Scene {
     walk(&chat).await?;
     equal(chat.owners(None, 10).await?, [ada.clone(), bob.clone(), eve.clone()])?;
     equal(noted(&chat, &index).await?, [ada, bob, eve])?;
+    server.remove().await?;
+    Ok(())
+}
+
+/// Keys that no owner has, a name that no index has, and an owner whose truth is something else hold up no others.
+pub(crate) async fn strangers(servers: Servers) -> Scene {
+    let server = servers.own("redis")?.start().await?;
+    let (chat, index) = (chat(server.url()).await?, IndexName::new("text/test-1")?);
+    let (ada, bob, eve) = (scope("ada")?, scope("bob")?, scope("eve")?);
+    for owner in [&ada, &bob, &eve] {
+        write(&chat, owner).await?;
+    }
+    tell(server.url(), "ZADD mem:owners 0 ! 0 a 0 zz").await?;
+    tell(server.url(), "ZADD mem:noted 1 ! 2 zz").await?;
+    tell(server.url(), "HSET mem:indexes \u{e9} x").await?;
+    tell(server.url(), &format!("DEL mem:{{{}}}", bob.key())).await?;
+    tell(server.url(), &format!("SET mem:{{{}}} x", bob.key())).await?;
+    equal(chat.owners(None, 10).await?, [ada.clone(), bob.clone(), eve.clone()])?;
+    equal(chat.enlist(&index, None, usize::MAX).await?, true)?;
+    equal(chat.indexes().await?.len(), 1)?;
+    equal(noted(&chat, &index).await?, [ada, eve])?;
+    equal(chat.backlog(&index).await?.pending, 2)?;
+    equal(chat.revive(&index).await?, 0)?;
+    fails!(write(&chat, &bob).await, Error::Corrupt { .. });
+    chat.retire(&index).await?;
     server.remove().await?;
     Ok(())
 }

@@ -71,6 +71,7 @@ fn main() -> ExitCode {
         .alone("a_board_of_which_a_part_was_evicted_takes_every_put_and_shows_nothing_expired", board::evicted)
         .alone("notes_that_cannot_be_read_hold_up_no_other_owner", notes::damaged)
         .alone("owners_that_a_failover_took_off_the_lists_are_found_again", lists::lost)
+        .alone("what_others_put_on_the_lists_holds_up_no_owner", lists::strangers)
         .alone("an_owner_that_is_found_again_is_told_which_indexes_there_are", lists::missed)
         .alone("a_first_write_learns_of_an_index_that_is_enlisted_meanwhile", lists::first_write)
         .alone("an_erasure_leaves_no_key_of_a_session_that_was_deleted_and_begun_anew", erase::begun_anew)
