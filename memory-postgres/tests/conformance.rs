@@ -70,6 +70,12 @@ fn main() -> ExitCode {
         .test("erasers::damaged", |servers| async move {
             erasers::damaged(search(&servers).await?, servers.url("postgres")?).await
         })
+        .test("erasers::of_damaged", |servers| async move {
+            erasers::of_damaged(search(&servers).await?, servers.url("postgres")?).await
+        })
+        .test("erasers::beside_newer", |servers| async move {
+            erasers::beside_newer(search(&servers).await?, servers.url("postgres")?).await
+        })
         .test("erasers::lost", |servers| async move {
             erasers::lost(search(&servers).await?, servers.url("postgres")?).await
         })

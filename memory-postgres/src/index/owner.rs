@@ -60,6 +60,11 @@ impl Owner {
         create.bind(scope.key()).bind(name).bind(below).execute(connection).await.doing(doing).map(|_| ())
     }
 
+    /// Returns whether anything was ever put under this number of the owner.
+    pub(crate) fn is_used(&self) -> bool {
+        self.next != 1
+    }
+
     /// Returns a number that the owner has not used before.
     pub(crate) fn number(&mut self) -> i64 {
         let number = self.next;

@@ -72,14 +72,17 @@ async fn begin(connection: &mut PgConnection, scope: &Scope, name: &str, below: 
     let mut owner = Owner::intern(connection, scope, name).await?;
     owner.raise(below);
     owner.save(connection).await?;
-    let older = items::older(connection, &owner, below).await?;
-    let count = older.len() as u64;
-    if count > 0 && count == items::count(connection, &owner).await? {
-        owner.bury(connection, name).await?;
+    // Counted, not read: what is buried may be damaged, and may be much. Without any item there may be what belonged to some.
+    let (all, older) = items::count(connection, &owner, below).await?;
+    if older == all {
+        if older > 0 || owner.is_used() {
+            owner.bury(connection, name).await?;
+        }
         return Ok(0);
     }
-    delete_places(connection, &mut owner, &older).await?;
-    Ok(count)
+    let places = items::older(connection, &owner, below).await?;
+    delete_places(connection, &mut owner, &places).await?;
+    Ok(places.len() as u64)
 }
 
 /// Deletes some buried rows and, after the last ones, the old number itself. Returns how many were items; none if nothing was

@@ -10,11 +10,14 @@ use super::entry::Terms;
 use crate::error::{Attempt, Doing};
 use crate::index::columns::{self, Columns};
 use crate::index::owner::{number, version, whole};
-use crate::index::{Incoming, Owner, key, newest};
+use crate::index::{Incoming, Owner, corrupt, key, newest};
 use crate::statement::fill;
 
 const FIND: &str = "find the items";
 const WRITE: &str = "write the items";
+
+/// What an item can be.
+const UNITS: [Unit; 3] = [Unit::Message, Unit::Record, Unit::Span];
 
 /// An entry that is to be stored.
 #[derive(Debug)]
@@ -207,20 +210,26 @@ pub(super) async fn to_delete(
 
 /// Returns the places of the items of epochs before `below`.
 pub(super) async fn older(connection: &mut PgConnection, owner: &Owner, below: Epoch) -> Attempt<Vec<ItemPlace>> {
-    let sql = "SELECT id, item, segment FROM text_item WHERE scope = $1 AND owner = $2 AND epoch < $3";
+    let sql = "SELECT id, unit, segment FROM text_item WHERE scope = $1 AND owner = $2 AND epoch < $3";
     let found = sqlx::query_as(sql).bind(owner.scope.key()).bind(owner.id).bind(whole(below.0));
-    places(found.fetch_all(connection).await)
+    let rows: Vec<PlaceRow> = found.fetch_all(connection).await.doing(FIND)?;
+    // Their keys are not read: what is erased may be damaged.
+    let place = |(id, unit, segment): PlaceRow| {
+        let unit = UNITS.into_iter().find(|known| known.name().as_bytes() == unit);
+        Ok(ItemPlace { id, unit: unit.ok_or_else(|| corrupt("an item is of no known unit"))?, segment })
+    };
+    rows.into_iter().map(place).collect()
 }
 
-/// Returns how many items an owner's number has.
-pub(super) async fn count(connection: &mut PgConnection, owner: &Owner) -> Attempt<u64> {
-    let sql = "SELECT count(*) FROM text_item WHERE scope = $1 AND owner = $2";
-    let count = sqlx::query_scalar(sql).bind(owner.scope.key()).bind(owner.id).fetch_one(connection);
-    let count: i64 = count.await.doing("count the items")?;
-    Ok(count.unsigned_abs())
+/// Returns how many items an owner's number has, and how many of them are of epochs before `below`.
+pub(super) async fn count(connection: &mut PgConnection, owner: &Owner, below: Epoch) -> Attempt<(u64, u64)> {
+    let sql = "SELECT count(*), count(*) FILTER (WHERE epoch < $3) FROM text_item WHERE scope = $1 AND owner = $2";
+    let count = sqlx::query_as(sql).bind(owner.scope.key()).bind(owner.id).bind(whole(below.0));
+    let (all, older): (i64, i64) = count.fetch_one(connection).await.doing("count the items")?;
+    Ok((all.unsigned_abs(), older.unsigned_abs()))
 }
 
-/// Number, item, segment.
+/// Number, item or unit, segment.
 type PlaceRow = (i64, Vec<u8>, Option<i64>);
 
 fn places(rows: sqlx::Result<Vec<PlaceRow>>) -> Attempt<Vec<ItemPlace>> {

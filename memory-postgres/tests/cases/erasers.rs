@@ -180,6 +180,50 @@ pub(crate) async fn damaged(database: Postgres, url: String) -> Scene {
     Ok(())
 }
 
+/// An owner is erased and counted whatever state the index is in.
+pub(crate) async fn of_damaged(database: Postgres, url: String) -> Scene {
+    for (damage, removed) in [
+        ("UPDATE text_item SET item = convert_to('x-' || id, 'UTF8') WHERE scope = $1", 31),
+        ("UPDATE text_item SET fields = '\\x07' WHERE scope = $1", 31),
+        ("UPDATE text_segment SET documents = '\\x07' WHERE scope = $1", 31),
+        ("DELETE FROM text_segment WHERE scope = $1", 31),
+        ("DELETE FROM text_tail WHERE scope = $1", 31),
+        ("DELETE FROM text_item WHERE scope = $1", 0),
+    ] {
+        let mut place = Place::new(database.clone(), url.clone())?;
+        let text = PgText::new(&place.database, "erasers-1");
+        place.texts(&text.clone().with_folding(60, 4), 30).await?;
+        place.texts(&text, 1).await?;
+        let damaged = sqlx::query(damage).bind(place.scope.key()).execute(&mut place.admin().await?).await;
+        check!(damaged.map_err(|error| failed(&error))?.rows_affected() > 0, "{damage} damages nothing");
+        let erased = text.erase(&place.scope, Epoch(1)).await?;
+        equal((damage, erased.removed, erased.remaining), (damage, removed, 0))?;
+        for table in TEXTS {
+            equal((damage, table, place.rows(table).await?), (damage, table, 0))?;
+        }
+    }
+    Ok(())
+}
+
+/// Items with names that cannot be read are erased beside newer ones, and counted.
+pub(crate) async fn beside_newer(database: Postgres, url: String) -> Scene {
+    let mut place = Place::new(database, url)?;
+    let text = PgText::new(&place.database, "erasers-1");
+    place.texts(&text.clone().with_folding(60, 4), 30).await?;
+    place.texts(&text, 1).await?;
+    let item = generate::item(&mut place.random, Unit::Message);
+    let mut newer = generate::entry(&mut place.random, item.clone(), 1)?;
+    newer.version.epoch = Epoch(1);
+    equal(text.put(&place.scope, &[newer], Visibility::OnReturn).await?.len(), 0)?;
+    let damage = "UPDATE text_item SET item = convert_to('x-' || id, 'UTF8') WHERE scope = $1 AND epoch = 0";
+    let damaged = sqlx::query(damage).bind(place.scope.key()).execute(&mut place.admin().await?).await;
+    equal(damaged.map_err(|error| failed(&error))?.rows_affected(), 31)?;
+    let erased = text.erase(&place.scope, Epoch(1)).await?;
+    equal((erased.removed, erased.remaining), (31, 0))?;
+    let left = text.scan(&place.scope, None, 100).await?;
+    equal(left.into_iter().map(|(left, _)| left).collect::<Vec<_>>(), [item])
+}
+
 /// Rows whose number was forgotten are found, counted and erased.
 pub(crate) async fn lost(database: Postgres, url: String) -> Scene {
     let mut place = Place::new(database, url)?;
