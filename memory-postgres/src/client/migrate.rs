@@ -14,7 +14,7 @@ const DOING: &str = "migrate the tables";
 /// The table that records the migrations done.
 const TABLE: &str = "memory_migrations";
 
-/// Returns the migrations in order: 10, 11, 16 and 26 touch the search stores, 14 both, the others the truth.
+/// Returns the migrations in order: 10, 11, 16, 26 and 29 touch the search stores, 14 both, the others the truth.
 fn migrations() -> Vec<Migration> {
     let plain = |version, name: &'static str, sql: &'static str| {
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
@@ -41,6 +41,7 @@ fn migrations() -> Vec<Migration> {
         plain(26, "left indexes", include_str!("../../migrations/0026_left_indexes.sql")),
         plain(27, "retire beside", include_str!("../../migrations/0027_retire_beside.sql")),
         plain(28, "half enlisted", include_str!("../../migrations/0028_half_enlisted.sql")),
+        plain(29, "places", include_str!("../../migrations/0029_places.sql")),
     ]
 }
 

@@ -1,29 +1,17 @@
 //! Two roles: one owns the tables and builds indexes, and the application runs as the other.
 
-use std::time::Duration;
-
 use memory_core::store::Store as _;
 use memory_core::store::text::{Deletion, Visibility};
 use memory_core::store::vectors::{VectorEntry, VectorStore as _};
 use memory_core::vector::EmbeddingSpace;
 use memory_core::{Epoch, ItemId, MessageId, Scope, Unit, Version};
-use memory_postgres::{PgVectors, Postgres, PostgresConfig};
+use memory_postgres::{PgVectors, Postgres};
 use memory_testkit::generate::{self, Random};
 use memory_testkit::{Failure, Scene, check, equal};
 use sqlx::QueryBuilder;
 use sqlx::postgres::PgConnection;
 
-use crate::support::{admin, open, ordinary};
-
-/// Makes the role that the application runs as.
-const APPLICATION: &str = "DO $$ BEGIN \
-     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'memory_application') THEN \
-     CREATE ROLE memory_application LOGIN PASSWORD 'memory_application' NOSUPERUSER NOBYPASSRLS; END IF; \
-     EXCEPTION WHEN duplicate_object OR unique_violation OR internal_error THEN NULL; END $$";
-
-/// What the README has an administrator grant.
-const RIGHTS: [&str; 3] =
-    ["USAGE ON SCHEMA", "SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA", "USAGE ON ALL SEQUENCES IN SCHEMA"];
+use crate::support::{admin, application, grant, open};
 
 /// More pieces than one step of an erasure deletes.
 const MANY: usize = 2_500;
@@ -33,22 +21,6 @@ const SMALL: usize = 20;
 
 fn failed(error: &sqlx::Error) -> Failure {
     Failure::new(error.to_string())
-}
-
-async fn grant(admin: &mut PgConnection, schema: &str) -> Scene {
-    sqlx::raw_sql(APPLICATION).execute(&mut *admin).await.map_err(|error| failed(&error))?;
-    for rights in RIGHTS {
-        let mut sql = QueryBuilder::new("GRANT ");
-        sql.push(rights).push(" ").push(schema).push(" TO memory_application");
-        sql.build().execute(&mut *admin).await.map_err(|error| failed(&error))?;
-    }
-    Ok(())
-}
-
-fn application(url: &str, schema: &str) -> memory_core::Result<PostgresConfig> {
-    let url = ordinary(url).replace("memory_tester", "memory_application");
-    let config = PostgresConfig::new(&url)?.with_schema(schema)?.with_migrations(false);
-    Ok(config.with_connections(4).with_deadline(Duration::from_secs(30)))
 }
 
 /// Puts vectors of an owner, and returns their items.

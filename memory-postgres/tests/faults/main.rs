@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         .test("a_migration_with_an_earlier_number_than_others_is_done", versions::unnamed)
         .test("a_schema_of_a_version_that_kept_no_counters_is_opened", versions::counting)
         .test("rows_that_erasures_at_once_left_are_deleted", versions::lost)
+        .test("rights_on_the_tables_of_an_earlier_version_are_enough", versions::earlier_rights)
         .test("eight_may_create_one_schema_at_once", writers::create)
         .test("two_pools_write_one_session_without_gaps", writers::together)
         .alone("what_was_acknowledged_survives_kills", kills::killed)

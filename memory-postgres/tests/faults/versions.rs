@@ -1,9 +1,10 @@
 //! Schemas that an earlier version of the library made.
 
 use memory_core::store::chat::{Append, ChatStore, NewMessage, Page};
+use memory_core::store::text::TextStore as _;
 use memory_core::store::upkeep::{Enlisted, Incarnation, IndexName, Outcome, Upkeep};
 use memory_core::{CounterId, Message, Role, Scope, SessionId, Timestamp};
-use memory_postgres::PgChat;
+use memory_postgres::{PgChat, PgText, Postgres};
 use memory_testkit::services::Servers;
 use memory_testkit::{Failure, Scene, equal};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
@@ -11,7 +12,7 @@ use sqlx::{Connection as _, PgConnection, SqlSafeStr as _};
 use uuid::Uuid;
 
 use super::writers::new;
-use crate::support::{open, ordinary};
+use crate::support::{admin, application, grant, open, ordinary};
 
 /// The migrations of the truth but for the last of them, and those of the search stores.
 const OVERTAKEN: [(i64, &str, &str); 5] = [
@@ -144,4 +145,15 @@ pub(crate) async fn lost(servers: Servers) -> Scene {
     sqlx::raw_sql("SET memory.scope = ''").execute(&mut connection).await.map_err(|error| failed(&error))?;
     let seen = sqlx::query_scalar::<_, i64>("SELECT count(*) FROM vector_0123").fetch_one(&mut connection).await;
     equal(seen.map_err(|error| failed(&error))?, 0)
+}
+
+/// Whoever was given rights on the tables of an earlier version has them on those that came since.
+pub(crate) async fn earlier_rights(servers: Servers) -> Scene {
+    let url = servers.url("postgres")?;
+    let (schema, _) = make(&url, &FORGETFUL).await?;
+    grant(&mut admin(&url).await?, &schema).await?;
+    let owner = open(&url, &schema).await?;
+    let database = Postgres::connect(application(&url, &schema)?).await?;
+    let drawn = PgText::new(&database, "test").incarnation().await?;
+    equal(PgText::new(&owner, "test").incarnation().await?, drawn)
 }
