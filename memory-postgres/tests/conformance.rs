@@ -114,6 +114,7 @@ fn main() -> ExitCode {
             "restored::without_search",
             |servers| async move { restored::without_search(servers.url("postgres")?).await },
         )
+        .test("restored::counts_on", |servers| async move { restored::counts_on(servers.url("postgres")?).await })
         .test("roles::indexes_of_another_role", |servers| async move {
             roles::indexes_of_another_role(servers.url("postgres")?).await
         })

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::append::known;
 use super::compact::next_layer;
 use super::encode::insert;
-use super::session::{self, OpenSession, recount};
+use super::session::{self, OpenSession, save};
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, Doing};
 use crate::filter::facets;
@@ -72,10 +72,8 @@ async fn store(
         insert(connection, place, &[(Position { layer, ..*position }, *row)], RESTORE).await?;
     }
     let from = place.session.counters.head.saturating_add(1);
-    for (position, row) in messages {
-        place.session.counters.push(position.seq, row);
-    }
-    recount(connection, place, RESTORE).await?;
+    place.session.counters.restore(plan);
+    save(connection, place, RESTORE).await?;
     let upto = place.session.counters.head;
     if from > upto {
         return Ok(());

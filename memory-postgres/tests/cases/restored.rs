@@ -1,10 +1,11 @@
-//! A database that was restored without what searches read.
+//! A database that was restored without what searches read, and a conversation that is restored in parts.
 
+use memory_core::store::chat::{Append, ChatStore as _, NewMessage, Page};
 use memory_core::store::text::{TextStore as _, Visibility};
 use memory_core::store::vectors::{VectorEntry, VectorStore as _};
 use memory_core::vector::EmbeddingSpace;
-use memory_core::{Scope, Unit};
-use memory_postgres::{PgText, PgVectors};
+use memory_core::{Message, Role, Scope, SessionId, Timestamp, Unit};
+use memory_postgres::{PgChat, PgText, PgVectors};
 use memory_testkit::generate::{self, Random};
 use memory_testkit::{Failure, Scene, check, equal};
 use sqlx::Connection as _;
@@ -50,4 +51,28 @@ pub(crate) async fn without_search(url: String) -> Scene {
     check!(text.incarnation().await? != texts_were, "the index of words passes for the one that was filled");
     check!(vectors.incarnation().await? != vectors_were, "the index of meaning passes for the one that was filled");
     fill(&text, &vectors, &ada).await
+}
+
+/// Each part of a restore counts on and does not read the window again, which may hold all parts before.
+pub(crate) async fn counts_on(url: String) -> Scene {
+    let schema = format!("t{}", uuid::Uuid::now_v7().simple());
+    let chat = PgChat::new(&open(&url, &schema).await?);
+    let (ada, bob, session) = (Scope::new("parts", "ada")?, Scope::new("parts", "bob")?, SessionId::new("s")?);
+    let new = |text: &str| NewMessage::sized(Message::new(Role::User, text, Timestamp(0)), 3);
+    chat.append(&ada, &session, &Append::new(vec![new("one"), new("two")])).await?;
+    let rows = chat.read(&ada, &session, &Page::newest(10)).await?.messages;
+    let (first, rest) = rows.split_at(1);
+    let state = chat.restore(&bob, &session, None, first).await?.state;
+    equal((state.active_messages, state.active_tokens), (1, 3))?;
+    let failed = |error: sqlx::Error| Failure::new(error.to_string());
+    let mut connection = PgConnection::connect(&url).await.map_err(failed)?;
+    let path = sqlx::query("SELECT set_config('search_path', $1, false)").bind(&schema);
+    path.execute(&mut connection).await.map_err(failed)?;
+    // What was counted before counts, whatever a count of all would find.
+    let more = "UPDATE session SET active_messages = 40, active_tokens = 400 WHERE scope = $1";
+    let more = sqlx::query(more).bind(bob.key()).execute(&mut connection).await.map_err(failed)?;
+    equal(more.rows_affected(), 1)?;
+    let state = chat.restore(&bob, &session, None, rest).await?.state;
+    equal((state.active_messages, state.active_tokens), (41, 403))?;
+    connection.close().await.map_err(failed)
 }

@@ -88,18 +88,8 @@ async fn store(
     }
     let all = messages.iter().chain(summaries).map(|(_, row)| *row);
     insert_values(connection, owner, all, RESTORE).await?;
-    let counters = &mut session.counters;
-    let from = counters.head.saturating_add(1);
-    for (position, row) in messages {
-        counters.push(position.seq, row);
-    }
-    // Counted on: a window may hold all that was ever said, and a restore comes in many parts.
-    for (position, row) in messages.iter().chain(summaries) {
-        if position.archived_by.is_none() && row.content.is_some() {
-            counters.active_messages = counters.active_messages.saturating_add(1);
-            counters.active_tokens = counters.active_tokens.saturating_add(row.tokens);
-        }
-    }
+    let from = session.counters.head.saturating_add(1);
+    session.counters.restore(plan);
     session::save(connection, session, RESTORE).await?;
     let upto = session.counters.head;
     if from <= upto {

@@ -1,6 +1,6 @@
 //! The counters of a session.
 
-use super::Row;
+use super::{Restoration, Row};
 use crate::error::{Error, Result};
 use crate::id::{Seq, SessionId};
 use crate::number::{loaded, stored};
@@ -55,6 +55,19 @@ impl Counters {
         let is_now = |number: u64, now: i64| i64::try_from(number) == Ok(now);
         let is_present = is_now(fence.epoch.0, epoch) && is_now(fence.generation, self.generation);
         if is_present { Ok(()) } else { Err(Error::Fenced) }
+    }
+
+    /// Takes in what is restored. It counts on, because a window may hold all that was ever said, and a restore comes in many parts.
+    pub fn restore<F>(&mut self, plan: &Restoration<'_, F>) {
+        for (position, row) in &plan.messages {
+            self.push(position.seq, row);
+        }
+        for (position, row) in plan.messages.iter().chain(&plan.summaries) {
+            if position.archived_by.is_none() && row.content.is_some() {
+                self.active_messages = self.active_messages.saturating_add(1);
+                self.active_tokens = self.active_tokens.saturating_add(row.tokens);
+            }
+        }
     }
 
     /// Takes in the newest message. The counters of the window are updated separately.

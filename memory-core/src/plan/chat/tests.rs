@@ -91,6 +91,21 @@ fn restore(there: &There, rows: &[StoredMessage]) -> Result<(Vec<Placement>, Vec
 }
 
 #[test]
+fn what_is_restored_is_counted_on() {
+    let by = Some(id(9));
+    let covers = Some(SeqRange { first: Seq(2), last: Seq(2) });
+    let gone = StoredMessage { message: None, ..stored(4, 4, None, None) };
+    let rows = [stored(2, 2, None, by), stored(9, 2, covers, None), stored(3, 3, None, None), gone];
+    let rows = rows.iter().map(|row| Restored::encode(&session(), row, |_| ())).collect::<Result<Vec<_>>>().unwrap();
+    let there = There { head: 1, ..There::default() };
+    let plan = Restoration::plan(&there, &rows).unwrap();
+    let mut counters = Counters { head: 1, active_messages: 40, active_tokens: i64::MAX - 1, ..Counters::default() };
+    counters.restore(&plan);
+    // The summary and the third message: neither what the summary covers, nor what is forgotten.
+    assert_eq!((counters.head, counters.active_messages, counters.active_tokens), (4, 42, i64::MAX));
+}
+
+#[test]
 fn what_is_restored_goes_on_where_the_session_ends() {
     let there = There { ids: HashMap::from([(id(1), known(&row(1, "a")))]), messages: [(1, id(1))].into(), head: 1 };
     let by = Some(id(9));
