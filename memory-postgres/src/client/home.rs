@@ -12,25 +12,33 @@ const DOING: &str = "look who may change the schema";
 
 /// Finds a role that may make objects in the schema `$1`, or one that owns some there. Not the schema's owner and its members, nor
 /// superusers, nor the role that is logged in, nor the one that was given the right and owns our tables. Functions are qualified
-/// and types are equal, so that nothing in the schema is called yet.
+/// and types are equal, so that nothing in the schema is called yet. What is in it is found by what depends on it: no index of the
+/// catalog leads from a schema to its relations, and a database may have very many.
 const STRANGERS: &str = "WITH home AS ( \
          SELECT oid, nspowner, nspacl FROM pg_catalog.pg_namespace WHERE oid = pg_catalog.to_regnamespace($1)::oid), \
+     inside AS ( \
+         SELECT part.classid, part.objid FROM home JOIN pg_catalog.pg_depend AS part ON part.refobjid = home.oid \
+         WHERE part.refclassid = 'pg_catalog.pg_namespace'::regclass::oid), \
      maker AS ( \
          SELECT acl.grantee AS who FROM home CROSS JOIN LATERAL pg_catalog.aclexplode(home.nspacl) AS acl \
          WHERE acl.privilege_type = 'CREATE'), \
      trusted AS ( \
          SELECT known.oid FROM home CROSS JOIN pg_catalog.pg_roles AS known \
          WHERE known.rolname = current_user OR pg_catalog.pg_has_role(known.oid, home.nspowner, 'MEMBER') \
-         OR EXISTS (SELECT FROM maker JOIN pg_catalog.pg_class AS made ON made.relowner = maker.who \
-             WHERE maker.who = known.oid AND made.relnamespace = home.oid AND made.relname = 'memory_migrations')), \
+         OR EXISTS (SELECT FROM maker CROSS JOIN inside JOIN pg_catalog.pg_class AS made ON made.oid = inside.objid \
+             WHERE inside.classid = 'pg_catalog.pg_class'::regclass::oid \
+             AND maker.who = known.oid AND made.relowner = known.oid AND made.relname = 'memory_migrations')), \
      stranger AS ( \
          SELECT who, NULL::text AS object FROM maker \
          UNION ALL SELECT made.proowner, pg_catalog.format('function %I', made.proname) \
-         FROM home JOIN pg_catalog.pg_proc AS made ON made.pronamespace = home.oid \
+         FROM inside JOIN pg_catalog.pg_proc AS made ON made.oid = inside.objid \
+         WHERE inside.classid = 'pg_catalog.pg_proc'::regclass::oid \
          UNION ALL SELECT made.oprowner, pg_catalog.format('operator %s', made.oprname) \
-         FROM home JOIN pg_catalog.pg_operator AS made ON made.oprnamespace = home.oid \
+         FROM inside JOIN pg_catalog.pg_operator AS made ON made.oid = inside.objid \
+         WHERE inside.classid = 'pg_catalog.pg_operator'::regclass::oid \
          UNION ALL SELECT made.relowner, pg_catalog.format('relation %I', made.relname) \
-         FROM home JOIN pg_catalog.pg_class AS made ON made.relnamespace = home.oid) \
+         FROM inside JOIN pg_catalog.pg_class AS made ON made.oid = inside.objid \
+         WHERE inside.classid = 'pg_catalog.pg_class'::regclass::oid) \
      SELECT CASE who WHEN 0::oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(who)) END, object \
      FROM stranger WHERE who NOT IN (SELECT oid FROM trusted) ORDER BY object NULLS FIRST, who LIMIT 1";
 
