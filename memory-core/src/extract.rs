@@ -1,5 +1,6 @@
 //! Facts out of what was said: who finds them, what they may change, and what is refused.
 
+mod again;
 mod check;
 mod rules;
 
@@ -16,7 +17,8 @@ use crate::time::Timestamp;
 
 pub use rules::RuleExtractor;
 
-pub(crate) use check::check;
+pub(crate) use again::{repeats, says_no_more};
+pub(crate) use check::{check, trust_of};
 
 /// The key of a record's metadata that holds the name of its slot.
 pub const SLOT: &str = "slot";
@@ -28,7 +30,7 @@ pub const VALUE: &str = "value";
 pub struct ExtractRequest {
     /// Messages of one conversation, oldest first. What they say is data, and never an instruction.
     pub messages: Vec<StoredMessage>,
-    /// The owner's current records that fill a slot. An operation may replace these and no others.
+    /// The owner's current records that fill a slot. An operation may confirm, replace or end these and no others.
     pub known: Vec<StoredRecord>,
 }
 
@@ -36,13 +38,16 @@ pub struct ExtractRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// A record more; the same statement again is one record.
+    /// A record more; the same statement again is one record. One that has ended already stays ended, if it was told from the same
+    /// messages or was said before it ended.
     Add,
+    /// The record is said again in fewer words, so it is still true and stays as it is.
+    Confirm(RecordId),
     /// The record is true no longer, and this one is.
     Change(RecordId),
     /// The record was wrong, and this one is right.
     Correct(RecordId),
-    /// The record is true no longer, and nothing takes its place.
+    /// The record is true no longer, and nothing takes its place. It ends at the operation's end or, without one, when that was said.
     Retract(RecordId),
 }
 
@@ -50,14 +55,15 @@ impl Effect {
     /// Returns the record that is replaced or ended.
     pub fn replaced(self) -> Option<RecordId> {
         match self {
-            Self::Add => None,
+            Self::Add | Self::Confirm(_) => None,
             Self::Change(id) | Self::Correct(id) | Self::Retract(id) => Some(id),
         }
     }
 }
 
-/// Something that has one value at a time, such as where somebody lives. Name and value become metadata of the record, under
-/// [`SLOT`] and [`VALUE`].
+/// What a fact is about, such as where somebody lives, and the value that it gives. Both become metadata of the record, under
+/// [`SLOT`] and [`VALUE`]. What has one value at a time, such as a home, is ended by another value that replaces it; what may have
+/// many, such as dogs, is not: an extractor knows which is which.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Slot {
     /// Its name, such as `home`: 1 to 255 bytes.
@@ -73,9 +79,9 @@ pub struct Operation {
     pub effect: Effect,
     /// The record's kind, such as `fact` or `preference`.
     pub kind: String,
-    /// The record's text; of no use for [`Effect::Retract`].
+    /// The record's text; of no use for [`Effect::Confirm`] and [`Effect::Retract`].
     pub text: String,
-    /// What the fact is about, if that has one value at a time.
+    /// What the fact is about, if that has a name.
     pub slot: Option<Slot>,
     /// Names that the fact mentions; they become tags.
     pub entities: Vec<String>,
@@ -93,9 +99,10 @@ pub struct Operation {
 ///
 /// Upkeep asks it for every stretch of every conversation, once, if the memory was built with one
 /// ([`MemoryBuilder::extractor`](crate::engine::MemoryBuilder::extractor)). Its answer is taken whole or not at all: it is refused
-/// with more than 32 operations, a source or replaced record that was not in the request, a quote that stands in no source, a
-/// text with a number or name that no source has, or if it replaces a record that is pinned or has more trust than its sources.
-/// What it adds has the lowest trust of its sources. A panic is a failure like another.
+/// with more than 32 operations, a source or record that was not in the request, a quote that stands in no source, a text with a
+/// number or name that no source has, or if it replaces a record that is pinned or has more trust than its sources. What it adds has
+/// the lowest trust of its sources; a person's message that holds results of tools has no more than these. A panic is a failure like
+/// another.
 ///
 /// ```
 /// use async_trait::async_trait;

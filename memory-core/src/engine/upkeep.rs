@@ -1,5 +1,6 @@
 //! Upkeep: makes indexes follow truth, deletes expired records, summarises full windows. Resumable at any point.
 
+mod again;
 mod boards;
 mod clean;
 mod document;

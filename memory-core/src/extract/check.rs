@@ -1,12 +1,10 @@
 //! What an extractor may not answer. A pure function: an answer is refused whole.
 
-use std::collections::HashSet;
-
 use crate::error::{Error, Result};
-use crate::message::{Message, Trust};
+use crate::message::{Message, Role, Trust};
 use crate::record::StoredRecord;
-use crate::window::telling_words;
 
+use super::again::says_no_more;
 use super::{Effect, ExtractRequest, Operation};
 
 /// The most operations of one answer.
@@ -52,6 +50,10 @@ fn check_one(operation: &Operation, request: &ExtractRequest) -> Result<()> {
     if operation.kind != PLAN && operation.valid_from > said {
         return refuse("a fact that begins after it was said");
     }
+    if let Effect::Confirm(id) = operation.effect {
+        let is_known = request.known.iter().any(|stored| stored.record.id == id);
+        return if is_known { Ok(()) } else { refuse("a record to be confirmed that it was not given") };
+    }
     let replaced = operation.effect.replaced();
     let known = replaced.map(|id| request.known.iter().find(|stored| stored.record.id == id));
     match known {
@@ -70,13 +72,7 @@ fn check_one(operation: &Operation, request: &ExtractRequest) -> Result<()> {
     if operation.text.trim().is_empty() || operation.kind.trim().is_empty() {
         return refuse("a fact without text or kind");
     }
-    let speakers = sources.iter().filter_map(|message| message.speaker.as_deref());
-    let said: HashSet<&str> = texts.iter().map(String::as_str).chain(speakers).flat_map(words).collect();
-    let is_said = |word: &String| said.contains(word.as_str());
-    let words = telling_words(&operation.text)
-        .into_iter()
-        .chain(operation.entities.iter().flat_map(|name| words(name).map(str::to_owned)));
-    if !words.into_iter().all(|word| is_said(&word)) {
+    if !says_no_more(&operation.text, &operation.entities, &sources) {
         return refuse("a number or name that no source has");
     }
     Ok(())
@@ -90,12 +86,14 @@ fn sources<'a>(operation: &Operation, request: &'a ExtractRequest) -> Vec<&'a Me
 
 /// Returns the lowest trust of an operation's sources.
 fn trust(operation: &Operation, request: &ExtractRequest) -> Trust {
-    sources(operation, request).iter().map(|message| message.trust).min().unwrap_or(Trust::Untrusted)
+    sources(operation, request).into_iter().map(trust_of).min().unwrap_or(Trust::Untrusted)
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split_whitespace().map(|word| word.trim_matches(|character: char| !character.is_alphanumeric()));
-    words.filter(|word| !word.is_empty())
+/// Returns how far what a message says may be believed. A person's that holds results of tools is believed no more than these,
+/// whoever has stored it.
+pub(crate) fn trust_of(message: &Message) -> Trust {
+    let holds_results = message.role == Role::User && message.results().next().is_some();
+    if holds_results { message.trust.min(Trust::Tool) } else { message.trust }
 }
 
 #[cfg(test)]

@@ -80,6 +80,11 @@ impl Record {
         self.contributing().next_back().map_or((None, None), |telling| (telling.valid_from, telling.valid_to))
     }
 
+    /// Returns the time from which it is true: when it was made, unless one was told.
+    pub(crate) fn begins(&self) -> Timestamp {
+        self.validity().0.unwrap_or(self.created_at())
+    }
+
     /// Returns the tags of the contributing tellings, each once.
     pub fn tags(&self) -> Vec<&str> {
         once(self.contributing().flat_map(|telling| telling.tags.iter().map(String::as_str)))

@@ -13,10 +13,11 @@ use crate::engine::handle::{Memory, Scoped, Session};
 use crate::engine::inner::{Extraction, Inner, NOTED_IN_ONE_STEP};
 use crate::engine::write::Remember;
 use crate::error::{Error, Result};
-use crate::extract::{Effect, ExtractRequest, Operation, SLOT, Slot, VALUE, check};
+use crate::extract::{Effect, ExtractRequest, Operation, SLOT, Slot, VALUE, check, trust_of};
 use crate::filter::{Field, Filter};
 use crate::id::{ItemId, Seq, SeqRange, SessionId};
-use crate::message::StoredMessage;
+use crate::message::{Message, StoredMessage};
+use crate::record::StoredRecord;
 use crate::scope::Scope;
 use crate::store::upkeep::{Note, Outcome, Target};
 
@@ -78,8 +79,9 @@ impl Memory {
         let scoped = self.of(&note.scope);
         let range = SeqRange { first: note.from, last: upto };
         let (range, operations) = scoped.facts_in(extraction, session, range).await?;
+        let akin = scoped.akin(&operations).await?;
         for operation in &operations {
-            scoped.carry_out(extraction, session, operation).await?;
+            scoped.carry_out(extraction, session, operation, &akin).await?;
         }
         if !operations.is_empty() {
             self.inner.tell(Some(&note.scope), &Event::Extracted { facts: operations.len() });
@@ -163,15 +165,28 @@ impl Scoped {
         Ok((range, inner.ask_extractor(extraction, self.scope(), rows).await?))
     }
 
-    async fn carry_out(&self, extraction: &Extraction, session: &SessionId, operation: &Operation) -> Result<()> {
-        if let Effect::Retract(id) = operation.effect {
-            return self.retire(id).await.map(drop);
-        }
-        let sources = self.said(&operation.sources).await?;
-        let trust = sources.iter().filter_map(|row| Some(row.message.as_ref()?.trust)).min();
-        let Some(trust) = trust.filter(|_| sources.len() == operation.sources.len()) else {
+    async fn carry_out(
+        &self,
+        extraction: &Extraction,
+        session: &SessionId,
+        operation: &Operation,
+        akin: &[StoredRecord],
+    ) -> Result<()> {
+        let rows = self.said(&operation.sources).await?;
+        let said: Vec<&Message> = rows.iter().filter_map(|row| row.message.as_deref()).collect();
+        let trust = said.iter().map(|message| trust_of(message)).min();
+        let told = trust.zip(said.iter().map(|message| message.at).max());
+        let Some((trust, at)) = told.filter(|_| said.len() == operation.sources.len()) else {
             return Err(Error::invalid("a source of a fact was forgotten while it was found"));
         };
+        let held = match operation.effect {
+            Effect::Retract(id) => return self.end_at(id, operation.valid_to.unwrap_or(at)).await,
+            Effect::Confirm(id) => Some(id),
+            Effect::Add | Effect::Change(_) | Effect::Correct(_) => self.holder(operation, at, akin).await?,
+        };
+        if let Some(id) = held {
+            return self.tell_again(id, extraction, session, operation, &said).await;
+        }
         let mut remember = Remember::new(&operation.kind, &operation.text)
             .with_trust(trust)
             .with_origin(extraction.name.as_str())

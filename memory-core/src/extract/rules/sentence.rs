@@ -1,6 +1,8 @@
 //! What a sentence says of its speaker. A pure function.
 
-use super::table::{DAYS, DOUBTS, ENDS, FILLERS, Follows, KIN, RULES, is_month};
+use super::table::{
+    CONDITIONS, DAYS, DENIALS, DOUBTS, ENDS, FILLERS, Follows, KIN, MANY, NO_LONGER, REPORTS, RULES, SELF, is_month,
+};
 
 /// The most words of a clause: longer ones say more than one thing.
 const WORDS: usize = 14;
@@ -16,8 +18,12 @@ pub(super) struct Said<'a> {
     pub(super) clause: &'a str,
     /// What follows the opening.
     pub(super) value: &'a str,
-    /// What has one value at a time.
+    /// What it is about.
     pub(super) slot: Option<String>,
+    /// Whether that has one value at a time.
+    pub(super) is_single: bool,
+    /// Whether it says that something has changed.
+    pub(super) is_news: bool,
     pub(super) kind: &'static str,
     /// The names in the clause.
     pub(super) entities: Vec<String>,
@@ -29,22 +35,53 @@ pub(super) fn said(sentence: &str) -> Option<Said<'_>> {
         return None;
     }
     let sentence = without_fillers(sentence.trim());
-    let of_kin = || named_kin(sentence).map(|(rest, slot)| (rest, Some(slot), "fact", Follows::Name));
+    let of_kin = || named_kin(sentence).map(|(rest, slot)| (rest, Some(slot), "fact", Follows::Name, false));
     let by_rule = || {
         RULES.iter().find_map(|rule| {
             let rest = behind(sentence, rule.opening)?;
             let rest = fits(rest, rule.follows).then_some(rest)?;
-            Some((rest, rule.slot.map(str::to_owned), rule.kind, rule.follows))
+            Some((rest, rule.slot.map(str::to_owned), rule.kind, rule.follows, rule.is_news))
         })
     };
-    let (rest, slot, kind, follows) = by_rule().or_else(of_kin)?;
+    let (rest, slot, kind, follows, is_news) = by_rule().or_else(of_kin)?;
     let rest = clause_of(rest);
-    if !fits(rest, follows) {
+    if !fits(rest, follows) || is_denied(rest) {
         return None;
     }
     let value = if follows == Follows::Name { name_at(rest) } else { rest };
-    let clause = sentence.get(..sentence.len() - after(sentence, rest)?)?;
-    (clause.split_whitespace().count() <= WORDS).then(|| Said { clause, value, slot, kind, entities: names(clause) })
+    let (clause, others) = sentence.split_at_checked(sentence.len() - after(sentence, rest)?)?;
+    if is_doubtful(others) || clause.split_whitespace().count() > WORDS {
+        return None;
+    }
+    let is_single = slot.as_deref().is_some_and(|slot| !MANY.contains(&slot));
+    Some(Said { clause, value, slot, is_single, is_news, kind, entities: names(clause) })
+}
+
+/// Returns whether the words that follow an opening deny it, as in "I live in Lisbon no longer".
+fn is_denied(rest: &str) -> bool {
+    let mut before = String::new();
+    for word in words(rest) {
+        let is_over = ["no", "any"].contains(&before.as_str()) && NO_LONGER.contains(&word.as_str());
+        if is_over || DENIALS.contains(&word.as_str()) {
+            return true;
+        }
+        before = word;
+    }
+    false
+}
+
+/// Returns whether what stands behind a clause makes it a condition, or the words of somebody else: "..., if I get the job",
+/// "..., he said".
+fn is_doubtful(others: &str) -> bool {
+    let first: Vec<String> = words(others).take(3).collect();
+    let holds = |list: &[&str]| first.iter().any(|word| list.contains(&word.as_str()));
+    let is_condition = first.first().is_some_and(|word| CONDITIONS.contains(&word.as_str()));
+    is_condition || others.starts_with(',') && holds(REPORTS) && !holds(SELF)
+}
+
+/// Returns the words of a text in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 /// Returns how many bytes of `sentence` stand behind its part `rest`.

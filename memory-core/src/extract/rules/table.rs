@@ -24,18 +24,24 @@ pub(super) struct Rule {
     pub(super) slot: Option<&'static str>,
     pub(super) kind: &'static str,
     pub(super) follows: Follows,
+    /// Whether it says that something has changed.
+    pub(super) is_news: bool,
 }
 
 const fn slot(opening: &'static str, slot: &'static str, follows: Follows) -> Rule {
-    Rule { opening, slot: Some(slot), kind: "fact", follows }
+    Rule { opening, slot: Some(slot), kind: "fact", follows, is_news: false }
+}
+
+const fn news(opening: &'static str, slot: &'static str) -> Rule {
+    Rule { opening, slot: Some(slot), kind: "fact", follows: Name, is_news: true }
 }
 
 const fn fact(opening: &'static str) -> Rule {
-    Rule { opening, slot: None, kind: "fact", follows: Follows::Words }
+    Rule { opening, slot: None, kind: "fact", follows: Follows::Words, is_news: false }
 }
 
 const fn preference(opening: &'static str) -> Rule {
-    Rule { opening, slot: None, kind: "preference", follows: Follows::Words }
+    Rule { opening, slot: None, kind: "preference", follows: Follows::Words, is_news: false }
 }
 
 use Follows::{Mail, Name, Number};
@@ -48,13 +54,13 @@ pub(super) const RULES: &[Rule] = &[
     slot("i am called", "name", Name),
     slot("i'm called", "name", Name),
     slot("i live in", "home", Name),
-    slot("i now live in", "home", Name),
+    news("i now live in", "home"),
     slot("i'm living in", "home", Name),
     slot("i am living in", "home", Name),
-    slot("i moved to", "home", Name),
-    slot("i've moved to", "home", Name),
-    slot("i have moved to", "home", Name),
-    slot("i just moved to", "home", Name),
+    news("i moved to", "home"),
+    news("i've moved to", "home"),
+    news("i have moved to", "home"),
+    news("i just moved to", "home"),
     slot("my email is", "email", Mail),
     slot("my e-mail is", "email", Mail),
     slot("my email address is", "email", Mail),
@@ -64,8 +70,8 @@ pub(super) const RULES: &[Rule] = &[
     slot("i was born on", "birthday", Number),
     slot("i work at", "employer", Name),
     slot("i work for", "employer", Name),
-    slot("i now work at", "employer", Name),
-    slot("i now work for", "employer", Name),
+    news("i now work at", "employer"),
+    news("i now work for", "employer"),
     slot("i work as", "job", Follows::Words),
     fact("i'm allergic to"),
     fact("i am allergic to"),
@@ -91,7 +97,7 @@ pub(super) const RULES: &[Rule] = &[
     slot("me llamo", "name", Name),
     slot("mi nombre es", "name", Name),
     slot("vivo en", "home", Name),
-    slot("me mudé a", "home", Name),
+    news("me mudé a", "home"),
     slot("mi correo es", "email", Mail),
     fact("soy alérgico a"),
     fact("soy alérgica a"),
@@ -136,6 +142,28 @@ pub(super) const ENDS: &[&str] = &[
 /// Relatives and pets who are called by a name: "my sister is called", "my dog's name is". Separated by blanks.
 pub(super) const KIN: &str = "wife husband partner girlfriend boyfriend son daughter sister brother mother father mum \
     mom dad grandmother grandfather boss dog cat horse rabbit";
+
+/// Those of them of whom there may be several: a second dog takes the place of none.
+pub(super) const MANY: &[&str] =
+    &["son", "daughter", "sister", "brother", "grandmother", "grandfather", "dog", "cat", "horse", "rabbit"];
+
+/// Words that deny what they stand in.
+pub(super) const DENIALS: &[&str] =
+    &["not", "never", "anymore", "nicht", "nie", "nunca", "jamás", "pas", "jamais", "não"];
+
+/// Words that deny behind "no" or "any".
+pub(super) const NO_LONGER: &[&str] = &["longer", "more"];
+
+/// Words behind a clause that make it a condition.
+pub(super) const CONDITIONS: &[&str] = &["if", "unless", "wenn", "falls", "sofern", "si", "se"];
+
+/// Words behind a clause by which somebody else says it.
+pub(super) const REPORTS: &[&str] = &[
+    "said", "says", "wrote", "replied", "answered", "sagte", "sagt", "schrieb", "dijo", "dice", "dit", "disse", "diz",
+];
+
+/// Words for who speaks: what they say is not reported of others.
+pub(super) const SELF: &[&str] = &["i", "ich", "yo", "je", "eu"];
 
 /// Names of days: who says "please call me Monday" has another name.
 pub(super) const DAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];

@@ -62,6 +62,17 @@ fn what_may_mean_something_else_is_no_fact() {
         "I love it!",
         "I prefer not to say.",
         "My sister lives in Rome.",
+        "My brother lives in Porto.",
+        "I live in Porto no longer.",
+        "I don't like tea anymore.",
+        "I like tea no more.",
+        "Ich wohne in Berlin nicht mehr.",
+        "J'aime le thé pas du tout.",
+        "I work at Acme if they hire me.",
+        "I live in Porto, unless the house is sold.",
+        "Ich wohne in Berlin, wenn es klappt.",
+        "I live in Porto, he said.",
+        "I live in Porto, says my brother.",
         "My email is broken.",
         "My birthday is soon.",
         "I live in",
@@ -71,6 +82,16 @@ fn what_may_mean_something_else_is_no_fact() {
     ] {
         assert_eq!(facts(sentence), None, "{sentence}");
     }
+}
+
+#[test]
+fn what_one_says_oneself_and_what_may_be_many_is_told_apart() {
+    let known = |sentence: &str| said(sentence).map(|said| (said.is_single, said.is_news));
+    assert_eq!(known("I live in Porto, as I said."), Some((true, false)));
+    assert_eq!(known("I've moved to Porto."), Some((true, true)));
+    assert_eq!(known("My wife is called Grace."), Some((true, false)));
+    assert_eq!(known("My dog is called Rex."), Some((false, false)));
+    assert_eq!(known("I like tea more than coffee."), Some((false, false)));
 }
 
 #[test]

@@ -1,0 +1,154 @@
+//! Facts that are found again: what is known is told once more, and what has ended stays ended.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::engine::handle::Scoped;
+use crate::engine::inner::Extraction;
+use crate::error::Result;
+use crate::extract::{Effect, Operation, SLOT, VALUE, repeats, says_no_more, trust_of};
+use crate::filter::{Field, Filter, Scalar};
+use crate::id::{ItemId, RecordId, SessionId};
+use crate::message::{Message, Trust};
+use crate::novelty::fingerprint;
+use crate::record::{Record, StoredRecord, Superseded, Telling};
+use crate::time::Timestamp;
+
+/// How many records are looked at that may hold what is found, the newest.
+const AKIN: usize = 200;
+
+impl Scoped {
+    /// Returns the records that may hold what these operations add already, whether they are current or not.
+    pub(super) async fn akin(&self, operations: &[Operation]) -> Result<Vec<StoredRecord>> {
+        let is_added = |operation: &&Operation| !matches!(operation.effect, Effect::Confirm(_) | Effect::Retract(_));
+        let added: Vec<&Operation> = operations.iter().filter(is_added).collect();
+        if added.is_empty() {
+            return Ok(Vec::new());
+        }
+        let texts = |texts: BTreeSet<String>| texts.into_iter().map(Scalar::Text).collect::<Vec<Scalar>>();
+        let sources = added.iter().flat_map(|operation| &operation.sources).map(|id| ItemId::Message(*id).key());
+        let values = added.iter().filter_map(|operation| operation.slot.as_ref()).map(|slot| slot.value.clone());
+        let told_from = Filter::In(Field::Source, texts(sources.collect()));
+        let filled = Filter::In(Field::Metadata(VALUE.to_owned()), texts(values.collect()));
+        let filter = Filter::Or(vec![told_from, filled]);
+        let analysis = &self.inner().analysis;
+        let ids = added.iter().map(|operation| fingerprint(analysis, &operation.kind, &operation.text));
+        let ids: Vec<RecordId> = ids.collect::<BTreeSet<RecordId>>().into_iter().collect();
+        let newest = self.inner().bare.records.newest(self.scope(), &filter, None, AKIN);
+        let (mut akin, same) = tokio::try_join!(newest, self.stored(&ids))?;
+        akin.extend(same);
+        Ok(akin)
+    }
+
+    /// Returns the record among `akin` that holds what an operation adds, said at `said`, and is not to be changed by that: it has
+    /// ended, and was told from the same messages or ended later; or it began when what is added had ended.
+    pub(super) async fn holder(
+        &self,
+        operation: &Operation,
+        said: Timestamp,
+        akin: &[StoredRecord],
+    ) -> Result<Option<RecordId>> {
+        for stored in akin {
+            let record = &stored.record;
+            if record.doomed || self.is_over(stored) || !self.says(record, operation) {
+                continue;
+            }
+            let is_held = if self.is_retired(stored) {
+                let end = self.end_of(record).await?;
+                end.is_some_and(|end| said < end || is_told_from(record, &sources_of(operation)))
+            } else {
+                operation.valid_to.is_some_and(|end| end <= record.begins())
+            };
+            if is_held {
+                return Ok(Some(record.id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns whether a record says what an operation adds: the same statement, or the same of the same slot in more words.
+    fn says(&self, record: &Record, operation: &Operation) -> bool {
+        let metadata = record.metadata();
+        let text = |key: &str| metadata.get(key).and_then(Value::as_str).unwrap_or_default();
+        let slot = operation.slot.as_ref();
+        let fills = slot.is_some_and(|slot| text(SLOT) == slot.name && repeats(&slot.value, text(VALUE)));
+        let id = |kind: &str, text: &str| fingerprint(&self.inner().analysis, kind, text);
+        fills || id(&record.kind, &record.text) == id(&operation.kind, &operation.text)
+    }
+
+    /// Returns when a record that is current no longer ceased to be true: when what superseded it began. None if that was forgotten,
+    /// so that nothing says so any more.
+    async fn end_of(&self, record: &Record) -> Result<Option<Timestamp>> {
+        let until = record.validity().1;
+        let Some(Superseded { by, .. }) = record.superseded else { return Ok(until) };
+        let newer = self.stored(&[by]).await?.pop();
+        Ok(newer.map(|newer| newer.record.begins()).map(|begins| until.map_or(begins, |until| until.min(begins))))
+    }
+
+    /// Tells a record once more, from the messages of an operation, which are `said`. Neither its words nor its times change. If its
+    /// words say more than these messages, the telling is taken back with the first one's sources too.
+    ///
+    /// # Errors
+    /// As [`Scoped::update`].
+    pub(super) async fn tell_again(
+        &self,
+        id: RecordId,
+        extraction: &Extraction,
+        session: &SessionId,
+        operation: &Operation,
+        said: &[&Message],
+    ) -> Result<()> {
+        let (now, limits) = (self.inner().clock.now(), &self.inner().limits);
+        let trust = said.iter().map(|message| trust_of(message)).min().unwrap_or(Trust::Untrusted);
+        let sources = sources_of(operation);
+        let tell = |record: &mut Record| {
+            if is_told_from(record, &sources) {
+                return;
+            }
+            let mut telling = Telling::new(now, trust.min(record.trust()));
+            telling.origin = Some(extraction.name.as_str().to_owned());
+            telling.session = Some(session.clone());
+            (telling.valid_from, telling.valid_to) = record.validity();
+            telling.sources.clone_from(&sources);
+            if !says_no_more(&record.text, &[], said) {
+                let first = record.first.sources.iter().filter(|source| !sources.contains(source));
+                telling.sources.extend(first.cloned());
+            }
+            let metadata = record.metadata().into_iter().filter(|(key, _)| [SLOT, VALUE].contains(&key.as_str()));
+            telling.metadata.extend(metadata);
+            let again = record.told(telling);
+            // A record that was told too often keeps the tellings that it has.
+            if limits.check_record(&again).is_ok() {
+                *record = again;
+            }
+        };
+        self.update(id, tell).await?;
+        self.note_access(vec![id]);
+        Ok(())
+    }
+
+    /// Ends a record at `end`, unless it has ended before or is superseded.
+    ///
+    /// # Errors
+    /// As [`Scoped::update`].
+    pub(super) async fn end_at(&self, id: RecordId, end: Timestamp) -> Result<()> {
+        let ended = |record: &mut Record| {
+            let end = end.max(record.begins());
+            if record.superseded.is_none() && record.validity().1.is_none_or(|until| until > end) {
+                *record = record.until(end);
+            }
+        };
+        self.update(id, ended).await.map(drop)
+    }
+}
+
+fn sources_of(operation: &Operation) -> Vec<ItemId> {
+    operation.sources.iter().map(|id| ItemId::Message(*id)).collect()
+}
+
+/// Returns whether a record was told from all of these.
+fn is_told_from(record: &Record, sources: &[ItemId]) -> bool {
+    let known = record.sources();
+    sources.iter().all(|source| known.contains(&source))
+}

@@ -1,0 +1,72 @@
+//! Whether something is said again: in the same words or in fewer, and with nothing that was not said. Pure functions.
+
+use std::collections::HashSet;
+
+use crate::message::Message;
+use crate::window::telling_words;
+
+/// Words that lead on from a value to more of it, such as where a town is.
+const LINKS: &[&str] = &[
+    "in", "at", "on", "near", "by", "from", "of", "for", "with", "since", "bei", "seit", "von", "an", "am", "im", "en",
+    "cerca", "de", "del", "desde", "para", "a", "à", "près", "chez", "depuis", "em", "perto", "no", "na", "do", "da",
+];
+
+/// Returns whether a value that was said is `known`, or its beginning: "Porto" of "Porto in Portugal", "Ada" of "Ada Marlowe". A
+/// beginning ends before a link, a number or a word with a capital letter, and is no number itself: "teacher" is not the beginning
+/// of "teacher trainer", nor "555" that of "555 1234".
+pub(crate) fn repeats(said: &str, known: &str) -> bool {
+    let lower = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<String>>();
+    let words = lower(said);
+    if words.is_empty() || !lower(known).starts_with(&words) {
+        return false;
+    }
+    let Some(next) = known.split_whitespace().nth(words.len()) else { return true };
+    let goes_on = next.starts_with(|character: char| character.is_uppercase() || character.is_numeric());
+    let has_letters = said.chars().any(char::is_alphabetic);
+    has_letters && (goes_on || LINKS.contains(&next.to_lowercase().as_str()))
+}
+
+/// Returns whether each number and name in `text`, and each word of `names`, stands in one of the messages or names its speaker.
+pub(crate) fn says_no_more(text: &str, names: &[String], messages: &[&Message]) -> bool {
+    let texts: Vec<String> = messages.iter().map(|message| message.text()).collect();
+    let speakers = messages.iter().filter_map(|message| message.speaker.as_deref());
+    let said: HashSet<&str> = texts.iter().map(String::as_str).chain(speakers).flat_map(words).collect();
+    let names = names.iter().flat_map(|name| words(name));
+    telling_words(text).iter().map(String::as_str).chain(names).all(|word| said.contains(word))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split_whitespace().map(|word| word.trim_matches(|character: char| !character.is_alphanumeric()));
+    words.filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_repeated_by_itself_and_by_its_beginning() {
+        for (said, known) in [
+            ("Porto", "Porto"),
+            ("Porto", "Porto in Portugal"),
+            ("New York", "New York City"),
+            ("Ada", "Ada Marlowe"),
+            ("3 May", "3 May 1990"),
+            ("a nurse", "a nurse at night"),
+            ("Berlin", "Berlin bei Potsdam"),
+        ] {
+            assert!(repeats(said, known), "{said} of {known}");
+        }
+        for (said, known) in [
+            ("Lisbon", "Porto"),
+            ("York", "New York"),
+            ("San", "Santiago"),
+            ("Porto in Portugal", "Porto"),
+            ("a teacher", "a teacher trainer"),
+            ("555", "555 1234"),
+            ("", "Porto"),
+        ] {
+            assert!(!repeats(said, known), "{said} of {known}");
+        }
+    }
+}
