@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use memory_core::engine::{Forget, Remember, Scoped, Search};
-use memory_core::extract::{Effect, ExtractRequest, Extractor, Operation, RuleExtractor};
-use memory_core::{Error, Field, Filter, ItemId, MessageId, Result, Role, Seq, SeqRange, Trust};
+use memory_core::extract::{Effect, ExtractRequest, Extractor, Operation, RuleExtractor, Slot};
+use memory_core::{Block, Error, Field, Filter, ItemId, Message, MessageId, Result, Role, Seq, SeqRange, Trust};
 
 use super::world::{World, session};
 use crate::isolation::Stores;
@@ -17,6 +17,10 @@ scenarios!(TABLE: Stores = [
     s2_14_news_takes_the_place_of_what_was_so_before,
     what_was_said_before_is_read_too_and_nothing_twice,
     a_fact_is_forgotten_with_the_message_that_says_it,
+    fewer_words_confirm_a_fact_and_are_forgotten_with_it,
+    a_fact_that_has_ended_stays_ended_whatever_is_read_again,
+    what_may_be_many_is_ended_by_no_other,
+    what_is_taken_back_ends_when_that_was_said,
     nothing_is_found_in_what_others_say,
     a_fact_has_the_trust_of_its_source_and_replaces_none_of_more,
     a_dry_run_changes_nothing,
@@ -107,10 +111,103 @@ async fn a_fact_is_forgotten_with_the_message_that_says_it(bed: Bed<Stores>) -> 
     equal(facts(&ada).await?.len(), 0)
 }
 
+async fn fewer_words_confirm_a_fact_and_are_forgotten_with_it(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, RuleExtractor).await?;
+    let (ada, talk) = (world.owner("ada")?, world.talk("ada")?);
+    let said = world.user("I live in Porto in Portugal.");
+    let id = said.id;
+    talk.append(vec![said]).await?;
+    world.tend().await?;
+    talk.append(vec![world.user("I live in Porto.")]).await?;
+    world.tend().await?;
+    equal(facts(&ada).await?, ["user: I live in Porto in Portugal"])?;
+    let stored = ada.records(&Filter::All, None, 9).await?;
+    equal(stored.iter().map(|stored| stored.record.sources().len()).collect::<Vec<_>>(), [2])?;
+    // Nobody else has said where Porto is.
+    ada.forget(&Forget::Messages(vec![id])).await?;
+    equal(ada.records(&Filter::All, None, 9).await?.len(), 0)
+}
+
+async fn a_fact_that_has_ended_stays_ended_whatever_is_read_again(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, RuleExtractor).await?;
+    let (ada, talk) = (world.owner("ada")?, world.talk("ada")?);
+    let rome = world.user("I live in Rome.");
+    let early = rome.at;
+    for said in [rome, world.user("I moved to Lisbon."), world.user("I like tea.")] {
+        talk.append(vec![said]).await?;
+        world.tend().await?;
+    }
+    for stored in ada.records(&Filter::eq(Field::Kind, "preference"), None, 9).await? {
+        ada.retire(stored.record.id).await?;
+    }
+    // Once more what was said before it ended, as from an import.
+    let copy = Message::new(Role::User, "I live in Rome.", early);
+    ada.session(&session("copy")?).append(vec![copy]).await?;
+    let name = memory_core::store::upkeep::IndexName::new("facts/rules-1")?;
+    for _ in 0..2 {
+        world.memory.reindex(&name).await?;
+        world.tend().await?;
+        equal(facts(&ada).await?, ["user: I moved to Lisbon"])?;
+        equal(ada.records(&Filter::All, None, 99).await?.len(), 3)?;
+    }
+    // What is said anew is true anew, and once.
+    talk.append(vec![world.user("I like tea.")]).await?;
+    for _ in 0..2 {
+        world.tend().await?;
+        equal(facts(&ada).await?, ["user: I like tea", "user: I moved to Lisbon"])?;
+        equal(ada.records(&Filter::All, None, 99).await?.len(), 4)?;
+        world.memory.reindex(&name).await?;
+    }
+    Ok(())
+}
+
+async fn what_may_be_many_is_ended_by_no_other(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, RuleExtractor).await?;
+    let (ada, talk) = (world.owner("ada")?, world.talk("ada")?);
+    talk.append(vec![world.user("My dog is called Rex.")]).await?;
+    world.tend().await?;
+    let said = "My email is ada@example.org. My email is work@example.org. My dog is called Luna.";
+    talk.append(vec![world.user(said)]).await?;
+    world.tend().await?;
+    let two = ["user: My dog is called Luna", "user: My dog is called Rex"];
+    let mails = ["user: My email is ada@example.org", "user: My email is work@example.org"];
+    equal(facts(&ada).await?, [two, mails].concat())?;
+    talk.append(vec![world.user("My email is new@example.org.")]).await?;
+    world.tend().await?;
+    equal(facts(&ada).await?, [two.as_slice(), &["user: My email is new@example.org"]].concat())
+}
+
+async fn what_is_taken_back_ends_when_that_was_said(bed: Bed<Stores>) -> Scene {
+    let scripted = Scripted::new(|_, request| {
+        let Some(row) = request.messages.last() else { return Vec::new() };
+        let tea = add("the cat drinks tea", vec![row.id], "drinks");
+        let slot = Some(Slot { name: "drink".to_owned(), value: "tea".to_owned() });
+        match request.known.first() {
+            Some(known) => vec![Operation { effect: Effect::Retract(known.record.id), ..tea }],
+            None => vec![Operation { slot, ..tea }],
+        }
+    });
+    let world = with(&bed, scripted).await?;
+    let (ada, talk) = (world.owner("ada")?, world.talk("ada")?);
+    talk.append(vec![world.user("my cat drinks tea")]).await?;
+    world.tend().await?;
+    let over = world.user("my cat drinks no more");
+    let end = over.at;
+    talk.append(vec![over]).await?;
+    world.tend_later().await?;
+    equal(facts(&ada).await?.len(), 0)?;
+    let ends = ada.records(&Filter::All, None, 9).await?.into_iter().map(|stored| stored.record.validity().1);
+    equal(ends.collect::<Vec<_>>(), [Some(end)])
+}
+
 async fn nothing_is_found_in_what_others_say(bed: Bed<Stores>) -> Scene {
     let world = with(&bed, RuleExtractor).await?;
     let others = [Role::Assistant, Role::Tool, Role::System].map(|role| world.say(role, "I live in Rome."));
     world.talk("ada")?.append(others.to_vec()).await?;
+    // Some vendors send the answers of tools in messages of the person.
+    let mut answered = world.user("");
+    answered.blocks = vec![Block::tool_result("call", vec![Block::text("I live in Rome.")])];
+    world.talk("bob")?.append(vec![answered]).await?;
     equal(world.memory.upkeep_once().await?.facts, 0)
 }
 
