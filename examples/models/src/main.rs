@@ -8,7 +8,9 @@ use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
 use memory::model::{Embedder, Reranker};
-use memory::models::{Anthropic, ChatModel, ChatRequest, ChatSummarizer, HttpConfig, Ollama, OpenAi, RerankServer};
+use memory::models::{
+    Anthropic, ChatModel, ChatRequest, ChatSummarizer, HttpConfig, Ollama, OpenAi, RerankServer, StopReason,
+};
 use memory::{Message, Role, Scope, SessionId, Settings};
 
 type Failure = Box<dyn std::error::Error>;
@@ -67,7 +69,10 @@ async fn main() -> Result<(), Failure> {
             let _ = write!(io::stdout(), "{piece}").and_then(|()| io::stdout().flush());
         };
         let answer = model.stream(&ChatRequest::new(context.messages().cloned().collect()), &mut show).await?;
-        draft.finish().await?;
+        match answer.stop {
+            StopReason::End => draft.finish().await?,
+            stop => draft.finish_early(stop.name()).await?,
+        };
         writeln!(io::stdout(), "\n  ({:?}, {:?})", answer.stop, answer.usage)?;
         memory.upkeep_once().await?;
     }

@@ -162,6 +162,19 @@ fn a_model_that_fails_costs_its_answer_alone() {
     assert_eq!(talk(&bed), expected);
 }
 
+#[test]
+fn an_answer_that_the_model_ended_early_is_stored_with_why() {
+    let body = openai::stream(&["Half an"]).replace(r#""finish_reason":"stop""#, r#""finish_reason":"length""#);
+    let models = Models::start(move |_| Reply::stream(openai::STREAM, body.clone()));
+    let bed = Bed::new();
+    let said = chat(&bed, &models, &["--max-tokens", "2"], "Hello\n");
+    assert!(said.code == 0 && said.stderr.contains("ended with \"length\""), "{}", said.stderr);
+    assert_eq!(talk(&bed), [pair("user", "Hello"), pair("assistant", "Half an")]);
+    let shown = bed.json(&["show", "chat_history", "-n", "0"]);
+    let stops: Vec<&Value> = (0..2).map(|n| &shown["shown"][n]["metadata"]["stop"]).collect();
+    assert_eq!(stops, [&Value::Null, &Value::from("length")]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_model_is_asked_no_more_where_nobody_reads_its_answers() {

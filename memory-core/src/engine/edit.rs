@@ -189,7 +189,23 @@ impl Draft {
     /// # Errors
     /// As [`Session::append`].
     pub async fn finish(&self) -> Result<AppendReceipt> {
-        let message = Message::new(Role::Assistant, self.text.as_str(), self.at).with_id(self.id);
+        self.store(self.message()).await
+    }
+
+    /// Stores an answer that ended before all was said, such as one that reached its most tokens: as [`Draft::finish`] does, with
+    /// `why` in the metadata under `stop`, so that half an answer is never taken for a whole one.
+    ///
+    /// # Errors
+    /// As [`Session::append`].
+    pub async fn finish_early(&self, why: &str) -> Result<AppendReceipt> {
+        self.store(self.message().with_metadata("stop", why)).await
+    }
+
+    fn message(&self) -> Message {
+        Message::new(Role::Assistant, self.text.as_str(), self.at).with_id(self.id)
+    }
+
+    async fn store(&self, message: Message) -> Result<AppendReceipt> {
         self.session.append(vec![message]).await
     }
 }

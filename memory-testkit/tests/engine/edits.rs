@@ -115,6 +115,25 @@ async fn an_answer_that_streams_is_one_message_in_the_end_and_nothing_before() {
 }
 
 #[tokio::test]
+async fn an_answer_that_ended_early_is_told_from_a_whole_one() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(vec![bench.user("Tell me of roses.")]).await.unwrap();
+    for (piece, why) in [("Roses want sun.", None), ("Roses also", Some("length"))] {
+        let mut draft = talk.draft();
+        draft.push(piece);
+        match why {
+            None => draft.finish().await.unwrap(),
+            Some(why) => draft.finish_early(why).await.unwrap(),
+        };
+    }
+    let slice = talk.read(&Page::after(Seq(1), 9, View::Log)).await.unwrap();
+    let stop = |message: &Message| message.metadata.get("stop").map(ToString::to_string);
+    let stops: Vec<Option<String>> = slice.messages.iter().map(|row| stop(row.message.as_ref().unwrap())).collect();
+    assert_eq!(stops, [None, Some("\"length\"".to_owned())]);
+}
+
+#[tokio::test]
 async fn an_answer_that_is_made_anew_takes_no_summary_out_of_the_context() {
     let config = BufferConfig::conversational().with_keep_turns(1);
     let bench = Bench::with(Taps::default(), |builder| builder.buffer(config)).await;

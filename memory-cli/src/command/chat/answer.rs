@@ -1,4 +1,4 @@
-//! The answer of a model: shown as it comes, and stored when it is whole.
+//! The answer of a model: shown as it comes, and stored when it has ended.
 
 use std::io;
 
@@ -12,7 +12,8 @@ use crate::output::{Output, say};
 use crate::words;
 
 impl Conversation<'_> {
-    /// Has the model answer what was said last. An answer that breaks off, by whatever end of this process too, is not stored.
+    /// Has the model answer what was said last. An answer that breaks off, by whatever end of this process too, is not stored. One that
+    /// the model ended before all was said is stored with why.
     pub(super) async fn answer(&mut self, said: String) -> Result<(), Failure> {
         let Some(model) = &self.model else { return Ok(()) };
         let context = assemble(&self.session, &said, self.bounds).await?;
@@ -43,10 +44,14 @@ impl Conversation<'_> {
         if draft.text().trim().is_empty() {
             return Err(Failure::Unanswered(format!("it said nothing, and ended with {:?}", answered.stop)));
         }
-        let receipt = draft.finish().await?;
-        if answered.stop != "end" {
-            say(&format!("note: the answer ended with {:?}", answered.stop));
-        }
+        let receipt = match answered.stop {
+            "end" => draft.finish().await?,
+            stop => {
+                let receipt = draft.finish_early(stop).await?;
+                say(&format!("note: the answer ended with {stop:?}, and is stored with that mark"));
+                receipt
+            }
+        };
         if !self.output.is_json() {
             return Ok(());
         }
