@@ -25,7 +25,8 @@ const MOST: usize = 32;
 /// and pets, allergies and diets. In English, German, Spanish, French and Portuguese. Whatever may mean something else is passed
 /// over: questions, conditions, denials, quotations. What a tool has answered is nobody's word, also in a message of the person.
 ///
-/// Another home, name, address or work replaces the one before; another dog, sister or liking stands beside it.
+/// Another home, name, address or work replaces the one before; another dog, sister or liking stands beside it. Who no longer
+/// lives or works somewhere takes that back.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -66,7 +67,7 @@ fn facts(row: &StoredMessage) -> Vec<Found<'_>> {
 }
 
 fn found<'a>(row: &StoredMessage, message: &'a Message, fact: Said<'_>) -> Found<'a> {
-    let Said { clause, value, slot, is_single, is_news, kind, entities } = fact;
+    let Said { clause, value, slot, is_single, turn, kind, entities } = fact;
     // One owner's conversations may have several speakers, and each has a home.
     let name = slot.map(|slot| match &message.speaker {
         Some(speaker) => format!("{speaker}/{slot}"),
@@ -84,5 +85,5 @@ fn found<'a>(row: &StoredMessage, message: &'a Message, fact: Said<'_>) -> Found
         sources: vec![row.id],
         quote: clause.to_owned(),
     };
-    Found { operation, message, trust: trust_of(message), is_single, is_news }
+    Found { operation, message, trust: trust_of(message), is_single, turn }
 }

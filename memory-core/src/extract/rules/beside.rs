@@ -8,6 +8,8 @@ use crate::message::{Message, Trust};
 use crate::record::{Record, StoredRecord};
 use crate::time::Timestamp;
 
+use super::table::Turn;
+
 /// A fact in a message, before anything is known of others.
 pub(super) struct Found<'a> {
     pub(super) operation: Operation,
@@ -16,8 +18,7 @@ pub(super) struct Found<'a> {
     pub(super) trust: Trust,
     /// Whether its slot has one value at a time.
     pub(super) is_single: bool,
-    /// Whether it says that something has changed.
-    pub(super) is_news: bool,
+    pub(super) turn: Turn,
 }
 
 /// Returns the operations of facts, which are in the order in which they were said.
@@ -33,15 +34,16 @@ pub(super) fn settled(mut found: Vec<Found<'_>>, known: &[StoredRecord]) -> Vec<
 }
 
 impl Found<'_> {
-    /// Returns when the fact ends by those that were said after it: at the first with another value in its slot and no less trust.
-    /// A message that tells two values replaces none, unless it says that something has changed.
+    /// Returns when the fact ends by those that were said after it: at the first with no less trust that has another value in
+    /// its slot or takes its own back. A message that tells two values replaces none, unless it says that something has changed.
     fn end(&self, later: &[Found<'_>]) -> Option<Timestamp> {
-        let mine = self.operation.slot.as_ref().filter(|_| self.is_single)?;
+        let mine = self.operation.slot.as_ref().filter(|_| self.is_single && self.turn != Turn::Over)?;
         let replaces = |fact: &&Found<'_>| {
-            let is_after = fact.is_news || fact.operation.sources != self.operation.sources;
+            let is_after = fact.turn != Turn::Steady || fact.operation.sources != self.operation.sources;
             let slot = fact.operation.slot.as_ref();
-            let is_other = slot.is_some_and(|slot| slot.name == mine.name && !repeats(&slot.value, &mine.value));
-            is_after && is_other && fact.trust >= self.trust
+            let ends = |value: &str| repeats(value, &mine.value) == (fact.turn == Turn::Over);
+            let is_end = slot.is_some_and(|slot| slot.name == mine.name && ends(&slot.value));
+            is_after && is_end && fact.trust >= self.trust
         };
         later.iter().find(replaces).map(|fact| fact.message.at.max(self.message.at))
     }
@@ -58,8 +60,9 @@ impl Found<'_> {
         let says_it = |fact: &&Found<'_>| {
             let slots = fact.operation.slot.as_ref().zip(self.operation.slot.as_ref());
             let is_open = fact.operation.valid_to.is_none_or(|end| end > self.message.at);
+            let is_both = self.turn != Turn::Over && fact.turn != Turn::Over;
             let is_same = slots.is_some_and(|(slot, mine)| slot.name == mine.name && self.is_told_by(&slot.value));
-            is_open && is_same && fact.trust >= self.trust
+            is_open && is_both && is_same && fact.trust >= self.trust
         };
         let Some(former) = before.iter().rev().find(says_it) else { return };
         let Operation { kind, text, slot, valid_from, mut sources, .. } = former.operation.clone();
@@ -73,8 +76,8 @@ impl Found<'_> {
     }
 
     /// Returns the operations, now that the owner's records are seen: what is known is told again, or confirmed if it says more; a
-    /// newer value takes the place of older ones, and news from before what is known ends where that begins. `replaced` are the
-    /// records whose place is taken already.
+    /// newer value takes the place of older ones, news from before what is known ends where that begins, and what is so no longer
+    /// is taken back. `replaced` are the records that have ended already.
     fn beside(mut self, known: &[StoredRecord], replaced: &mut Vec<RecordId>) -> Vec<Operation> {
         let Some(slot) = self.operation.slot.clone() else { return vec![self.operation] };
         let in_slot = known.iter().map(|stored| &*stored.record).filter(|record| {
@@ -82,6 +85,12 @@ impl Found<'_> {
         });
         let filled = in_slot.map(|record| (record, text_of(record, VALUE).unwrap_or_default()));
         let (told, others): (Vec<_>, Vec<_>) = filled.partition(|(_, value)| self.is_told_by(value));
+        if self.turn == Turn::Over {
+            let over = told.into_iter().map(|(record, _)| record).filter(|record| self.replaces(record));
+            let over: Vec<RecordId> = over.map(|record| record.id).collect();
+            replaced.extend(&over);
+            return self.with_effects(over.into_iter().map(Effect::Retract).collect());
+        }
 
         let is_open = |record: &Record| self.operation.valid_to.is_none_or(|end| record.begins() < end);
         let joined = told.iter().filter(|(record, _)| record.trust() >= self.trust && is_open(record));
@@ -103,7 +112,7 @@ impl Found<'_> {
         self.with(joined, old)
     }
 
-    /// Returns whether the fact takes the place of a record with another value in its slot.
+    /// Returns whether the fact may end a record in its slot.
     fn replaces(&self, record: &Record) -> bool {
         let is_beside = self.operation.sources.iter().any(|id| record.sources().contains(&&ItemId::Message(*id)));
         let is_weak = record.trust() <= self.trust.min(Trust::User) && !record.is_pinned();
@@ -131,6 +140,10 @@ impl Found<'_> {
         if effects.is_empty() {
             effects.push(Effect::Add);
         }
+        self.with_effects(effects)
+    }
+
+    fn with_effects(self, effects: Vec<Effect>) -> Vec<Operation> {
         effects.into_iter().map(|effect| Operation { effect, ..self.operation.clone() }).collect()
     }
 }

@@ -1,7 +1,8 @@
 //! What a sentence says of its speaker. A pure function.
 
 use super::table::{
-    CONDITIONS, DAYS, DENIALS, DOUBTS, ENDS, FILLERS, Follows, KIN, MANY, NO_LONGER, REPORTS, RULES, SELF, is_month,
+    CONDITIONS, DAYS, DENIALS, DOUBTS, ENDS, FILLERS, Follows, KIN, MANY, NO_LONGER, REPORTS, RULES, SELF, Turn,
+    is_month,
 };
 
 /// The most words of a clause: longer ones say more than one thing.
@@ -22,8 +23,7 @@ pub(super) struct Said<'a> {
     pub(super) slot: Option<String>,
     /// Whether that has one value at a time.
     pub(super) is_single: bool,
-    /// Whether it says that something has changed.
-    pub(super) is_news: bool,
+    pub(super) turn: Turn,
     pub(super) kind: &'static str,
     /// The names in the clause.
     pub(super) entities: Vec<String>,
@@ -35,15 +35,15 @@ pub(super) fn said(sentence: &str) -> Option<Said<'_>> {
         return None;
     }
     let sentence = without_fillers(sentence.trim());
-    let of_kin = || named_kin(sentence).map(|(rest, slot)| (rest, Some(slot), "fact", Follows::Name, false));
+    let of_kin = || named_kin(sentence).map(|(rest, slot)| (rest, Some(slot), "fact", Follows::Name, Turn::Steady));
     let by_rule = || {
         RULES.iter().find_map(|rule| {
             let rest = behind(sentence, rule.opening)?;
             let rest = fits(rest, rule.follows).then_some(rest)?;
-            Some((rest, rule.slot.map(str::to_owned), rule.kind, rule.follows, rule.is_news))
+            Some((rest, rule.slot.map(str::to_owned), rule.kind, rule.follows, rule.turn))
         })
     };
-    let (rest, slot, kind, follows, is_news) = by_rule().or_else(of_kin)?;
+    let (rest, slot, kind, follows, turn) = by_rule().or_else(of_kin)?;
     let rest = clause_of(rest);
     if !fits(rest, follows) || is_denied(rest) {
         return None;
@@ -54,7 +54,7 @@ pub(super) fn said(sentence: &str) -> Option<Said<'_>> {
         return None;
     }
     let is_single = slot.as_deref().is_some_and(|slot| !MANY.contains(&slot));
-    Some(Said { clause, value, slot, is_single, is_news, kind, entities: names(clause) })
+    Some(Said { clause, value, slot, is_single, turn, kind, entities: names(clause) })
 }
 
 /// Returns whether the words that follow an opening deny it, as in "I live in Lisbon no longer".

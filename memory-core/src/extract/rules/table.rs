@@ -15,6 +15,17 @@ pub(super) enum Follows {
     Words,
 }
 
+/// What an opening says of change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Nothing.
+    Steady,
+    /// It has become so.
+    News,
+    /// It is so no longer.
+    Over,
+}
+
 /// An opening.
 #[derive(Debug)]
 pub(super) struct Rule {
@@ -24,24 +35,27 @@ pub(super) struct Rule {
     pub(super) slot: Option<&'static str>,
     pub(super) kind: &'static str,
     pub(super) follows: Follows,
-    /// Whether it says that something has changed.
-    pub(super) is_news: bool,
+    pub(super) turn: Turn,
 }
 
 const fn slot(opening: &'static str, slot: &'static str, follows: Follows) -> Rule {
-    Rule { opening, slot: Some(slot), kind: "fact", follows, is_news: false }
+    Rule { opening, slot: Some(slot), kind: "fact", follows, turn: Turn::Steady }
 }
 
 const fn news(opening: &'static str, slot: &'static str) -> Rule {
-    Rule { opening, slot: Some(slot), kind: "fact", follows: Name, is_news: true }
+    Rule { opening, slot: Some(slot), kind: "fact", follows: Name, turn: Turn::News }
+}
+
+const fn over(opening: &'static str, slot: &'static str) -> Rule {
+    Rule { opening, slot: Some(slot), kind: "fact", follows: Name, turn: Turn::Over }
 }
 
 const fn fact(opening: &'static str) -> Rule {
-    Rule { opening, slot: None, kind: "fact", follows: Follows::Words, is_news: false }
+    Rule { opening, slot: None, kind: "fact", follows: Follows::Words, turn: Turn::Steady }
 }
 
 const fn preference(opening: &'static str) -> Rule {
-    Rule { opening, slot: None, kind: "preference", follows: Follows::Words, is_news: false }
+    Rule { opening, slot: None, kind: "preference", follows: Follows::Words, turn: Turn::Steady }
 }
 
 use Follows::{Mail, Name, Number};
@@ -61,6 +75,7 @@ pub(super) const RULES: &[Rule] = &[
     news("i've moved to", "home"),
     news("i have moved to", "home"),
     news("i just moved to", "home"),
+    over("i no longer live in", "home"),
     slot("my email is", "email", Mail),
     slot("my e-mail is", "email", Mail),
     slot("my email address is", "email", Mail),
@@ -72,6 +87,8 @@ pub(super) const RULES: &[Rule] = &[
     slot("i work for", "employer", Name),
     news("i now work at", "employer"),
     news("i now work for", "employer"),
+    over("i no longer work at", "employer"),
+    over("i no longer work for", "employer"),
     slot("i work as", "job", Follows::Words),
     fact("i'm allergic to"),
     fact("i am allergic to"),
@@ -88,6 +105,8 @@ pub(super) const RULES: &[Rule] = &[
     slot("mein name ist", "name", Name),
     slot("ich wohne in", "home", Name),
     slot("ich lebe in", "home", Name),
+    over("ich wohne nicht mehr in", "home"),
+    over("ich arbeite nicht mehr bei", "employer"),
     slot("meine e-mail ist", "email", Mail),
     slot("meine e-mail-adresse ist", "email", Mail),
     slot("ich arbeite bei", "employer", Name),
@@ -98,6 +117,7 @@ pub(super) const RULES: &[Rule] = &[
     slot("mi nombre es", "name", Name),
     slot("vivo en", "home", Name),
     news("me mudé a", "home"),
+    over("ya no vivo en", "home"),
     slot("mi correo es", "email", Mail),
     fact("soy alérgico a"),
     fact("soy alérgica a"),
@@ -107,6 +127,8 @@ pub(super) const RULES: &[Rule] = &[
     slot("mon nom est", "name", Name),
     slot("j'habite à", "home", Name),
     slot("je vis à", "home", Name),
+    over("je n'habite plus à", "home"),
+    over("je ne travaille plus chez", "employer"),
     slot("mon adresse e-mail est", "email", Mail),
     slot("je travaille chez", "employer", Name),
     fact("je suis allergique"),
@@ -115,6 +137,8 @@ pub(super) const RULES: &[Rule] = &[
     slot("chamo-me", "name", Name),
     slot("moro em", "home", Name),
     slot("vivo em", "home", Name),
+    over("já não moro em", "home"),
+    over("não moro mais em", "home"),
     slot("meu email é", "email", Mail),
     fact("sou alérgico a"),
     fact("sou alérgica a"),

@@ -84,6 +84,18 @@ fn two_values_in_one_message_stand_beside_each_other_unless_one_is_news() {
 }
 
 #[test]
+fn what_is_so_no_longer_is_taken_back_and_nothing_else() {
+    let porto = known("I live in Porto in Portugal", "home", "Porto in Portugal");
+    let id = porto.record.id;
+    let over = |town: &str| vec![said(&format!("I no longer live in {town}."), 9)];
+    assert_eq!(effects(&found(over("Porto"), vec![porto.clone()])), [Effect::Retract(id)]);
+    assert_eq!(effects(&found(over("Rome"), vec![porto])), []);
+    let talk = vec![said("I live in Porto.", 7), said("I no longer live in Rome.", 8), over("Porto").remove(0)];
+    let ends: Vec<_> = found(talk, Vec::new()).iter().map(|operation| operation.valid_to).collect();
+    assert_eq!(ends, [Some(Timestamp(9))]);
+}
+
+#[test]
 fn words_of_less_trust_are_not_told_with_more() {
     let mut planted = known("I moved to Porto by theft", "home", "Porto");
     Arc::make_mut(&mut planted.record).first.trust = Trust::Untrusted;

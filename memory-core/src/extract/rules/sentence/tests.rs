@@ -86,12 +86,15 @@ fn what_may_mean_something_else_is_no_fact() {
 
 #[test]
 fn what_one_says_oneself_and_what_may_be_many_is_told_apart() {
-    let known = |sentence: &str| said(sentence).map(|said| (said.is_single, said.is_news));
-    assert_eq!(known("I live in Porto, as I said."), Some((true, false)));
-    assert_eq!(known("I've moved to Porto."), Some((true, true)));
-    assert_eq!(known("My wife is called Grace."), Some((true, false)));
-    assert_eq!(known("My dog is called Rex."), Some((false, false)));
-    assert_eq!(known("I like tea more than coffee."), Some((false, false)));
+    let known = |sentence: &str| said(sentence).map(|said| (said.is_single, said.turn));
+    assert_eq!(known("I live in Porto, as I said."), Some((true, Turn::Steady)));
+    assert_eq!(known("I've moved to Porto."), Some((true, Turn::News)));
+    for over in ["I no longer live in Porto.", "Ich wohne nicht mehr in Porto.", "Je n’habite plus à Porto."] {
+        assert_eq!(known(over), Some((true, Turn::Over)), "{over}");
+    }
+    assert_eq!(known("My wife is called Grace."), Some((true, Turn::Steady)));
+    assert_eq!(known("My dog is called Rex."), Some((false, Turn::Steady)));
+    assert_eq!(known("I like tea more than coffee."), Some((false, Turn::Steady)));
 }
 
 #[test]
