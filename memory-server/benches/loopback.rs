@@ -145,7 +145,9 @@ async fn compare() -> Outcome<()> {
         }
         let (here, there) = (here.p50(), there.p50());
         let more = there.saturating_sub(here);
-        tell(&format!("{what:8} in process {here:6}  over HTTP {there:6}  more {more:6}  the last answer {bytes} bytes"))?;
+        tell(&format!(
+            "{what:8} in process {here:6}  over HTTP {there:6}  more {more:6}  the last answer {bytes} bytes"
+        ))?;
     }
     slow_clients(rounds, address, &mut client).await?;
     let _ = stop.send(());

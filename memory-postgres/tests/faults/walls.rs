@@ -129,10 +129,9 @@ pub(crate) async fn strangers(servers: Servers) -> Scene {
     open(&url, &schema).await?;
     let mut admin = admin(&url).await?;
     run(&mut admin, STRANGER).await?;
-    for (who, grant, revoke) in [
-        ("PUBLIC", " TO PUBLIC", " FROM PUBLIC"),
-        ("memory_stranger", " TO memory_stranger", " FROM memory_stranger"),
-    ] {
+    for (who, grant, revoke) in
+        [("PUBLIC", " TO PUBLIC", " FROM PUBLIC"), ("memory_stranger", " TO memory_stranger", " FROM memory_stranger")]
+    {
         change(&mut admin, "GRANT USAGE, CREATE ON SCHEMA ", &schema, grant).await?;
         let why = refusal(&url, &schema).await?;
         let remedy = format!("REVOKE CREATE ON SCHEMA {schema} FROM {who}");

@@ -175,7 +175,8 @@ fn signed(bytes: &[u8]) -> i64 {
 /// Returns the entry that these values are, if it is whole.
 fn entry(rowid: u64, values: &[Value<'_>]) -> Option<Entry> {
     use Value::{Bytes, Null, Number, Text};
-    let [Null, Text(scope), Text(session), epoch, generation, counts @ .., Bytes(body), why, Bytes(sum)] = values else {
+    let [Null, Text(scope), Text(session), epoch, generation, counts @ .., Bytes(body), why, Bytes(sum)] = values
+    else {
         return None;
     };
     let [Number(asked), Number(tokens), Number(counter)] = counts else { return None };
