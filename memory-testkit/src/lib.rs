@@ -32,6 +32,7 @@ pub mod memory;
 mod odd;
 mod program;
 pub mod records;
+mod running;
 mod scanning;
 #[cfg(feature = "containers")]
 pub mod services;
@@ -54,6 +55,7 @@ pub use boxed::Boxed;
 pub use check::{Failure, SLACK, Scene, equal};
 pub use environment::{length, rounds};
 pub use program::printed;
+pub use running::RunningWatch;
 pub use scenario::{Needs, Scenario};
 pub use suite::{OFFICIAL_ONLY, OfficialOnly, Presence, Suite};
 pub use trial::{Outcome, Verdict, run_table};

@@ -16,6 +16,7 @@ use memory_core::{Error, Filter, ItemId, Message, MessageId, Role, Scope, Sessio
 use super::Servers;
 use crate::check::{Failure, SLACK, Scene, equal};
 use crate::doubles::FakeEmbedder;
+use crate::running::RunningWatch;
 
 /// How long a call of an index may wait for its server.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -98,7 +99,7 @@ impl IndexedMemory {
     /// Says something, which no index may hold up.
     async fn say(&self, words: &str) -> Scene {
         let message = Message::new(Role::User, format!("{words} about {WORD}"), self.memory.now());
-        let watch = Stopwatch::start();
+        let watch = RunningWatch::start();
         self.memory.of(&self.ada).session(&SessionId::new("s")?).append(vec![message]).await?;
         check!(watch.elapsed() < PATIENCE + SLACK, "an append took {:?}", watch.elapsed());
         Ok(())
@@ -114,7 +115,7 @@ impl IndexedMemory {
 
     /// Searches; returns how many hits there are, and what did not answer.
     async fn search(&self) -> Result<(usize, Vec<Stage>), Failure> {
-        let watch = Stopwatch::start();
+        let watch = RunningWatch::start();
         let found = self.memory.of(&self.ada).search(&Search::new(WORD)).await?;
         check!(watch.elapsed() < PATIENCE + SLACK, "a search took {:?}", watch.elapsed());
         Ok((found.hits.len(), found.receipt.degraded.iter().map(|degraded| degraded.stage).collect()))
