@@ -10,7 +10,7 @@ use memory_core::time::Stopwatch;
 use memory_core::{Error, Fields, Filter, ItemId, MessageId, Scope, Seq, SessionId, Timestamp, Unit, Version};
 use memory_elastic::{Elastic, ElasticConfig, ElasticText};
 use memory_testkit::services::{OwnServer, Server, Servers, Service, free_port};
-use memory_testkit::{Failure, SLACK, Scene, Suite, check, equal};
+use memory_testkit::{Failure, RunningWatch, SLACK, Scene, Suite, check, equal};
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -78,7 +78,7 @@ impl Node {
     async fn answers(&self, expected: u64, times: usize) -> Scene {
         let (watch, mut answered) = (Stopwatch::start(), 0);
         while answered < times {
-            let call = Stopwatch::start();
+            let call = RunningWatch::start();
             match self.count().await {
                 Ok(found) => {
                     equal(found, (usize::try_from(expected).unwrap_or(0), expected))?;

@@ -7,12 +7,11 @@ use memory_core::store::Store as _;
 use memory_core::store::text::{Deletion, Visibility};
 use memory_core::store::vectors::VectorStore as _;
 use memory_core::store::vectors::{VectorEntry, VectorQuery};
-use memory_core::time::Stopwatch;
 use memory_core::vector::EmbeddingSpace;
 use memory_core::{Epoch, Filter, ItemId, MessageId, Scope, Unit, Version};
 use memory_postgres::{PgVectors, Postgres};
 use memory_testkit::generate::{self, Random};
-use memory_testkit::{Failure, SLACK, Scene, check, equal, fails};
+use memory_testkit::{Failure, RunningWatch, SLACK, Scene, check, equal, fails};
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection as _, QueryBuilder};
 
@@ -157,7 +156,7 @@ pub(crate) async fn while_another_is_built(database: Postgres, url: String) -> S
     check!(pair.tested.build_index(&ada).await?, "an owner has no index");
     let hold = sqlx::query("SELECT pg_advisory_lock(hashtextextended($1, 0))").bind(&table);
     hold.execute(&mut building).await.map_err(|error| failed(&error))?;
-    let watch = Stopwatch::start();
+    let watch = RunningWatch::start();
     let (gone, _) = items.split_at(LARGE - SMALL as usize);
     pair.tested.delete(&ada, &Deletion::Items(gone.to_vec())).await?;
     equal(pair.tested.scan(&ada, None, LARGE).await?.len(), SMALL as usize)?;
@@ -185,7 +184,7 @@ pub(crate) async fn behind_a_reader(database: Postgres, url: String) -> Scene {
     let mut read = QueryBuilder::new("SELECT FROM search.vector_");
     read.push(pair.tested.space().fingerprint()).push(" LIMIT 1");
     read.build().execute(&mut *reading).await.map_err(|error| failed(&error))?;
-    let watch = Stopwatch::start();
+    let watch = RunningWatch::start();
     fails!(pair.tested.erase(&ada, Epoch(1)).await.map(drop), error if error.is_retryable());
     check!(watch.elapsed() < Duration::from_secs(6) + SLACK, "the drop took {:?}", watch.elapsed());
     let (tested, scope) = (pair.tested.clone(), ada.clone());
@@ -197,7 +196,7 @@ pub(crate) async fn behind_a_reader(database: Postgres, url: String) -> Scene {
             }
         }
     });
-    let watch = Stopwatch::start();
+    let watch = RunningWatch::start();
     for _ in 0..20 {
         // What is cleared has another number each time.
         pair.tested.clear(&bob).await?;

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use memory_core::error::Result as Answer;
 use memory_core::store::{Durability, Store as _};
-use memory_core::time::Stopwatch;
 use memory_postgres::{PgChat, Postgres, PostgresConfig};
 use memory_testkit::services::Servers;
-use memory_testkit::{Failure, SLACK, Scene, equal, rounds};
+use memory_testkit::{Failure, RunningWatch, SLACK, Scene, equal, rounds};
 use tokio::time::sleep;
 
 use super::writers::{Talk, in_order, new};
@@ -80,7 +79,7 @@ pub(crate) async fn stopped(servers: Servers) -> Scene {
             unknown.push((
                 message.clone(),
                 tokio::spawn(async move {
-                    let watch = Stopwatch::start();
+                    let watch = RunningWatch::start();
                     (talk.append(&chat, &message).await, watch.elapsed())
                 }),
             ));

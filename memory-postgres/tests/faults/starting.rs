@@ -13,7 +13,7 @@ use memory_core::time::{Stopwatch, SystemClock};
 use memory_postgres::{PgChat, Postgres, PostgresConfig, Tls};
 use memory_testkit::doubles::{Counting, Tapped};
 use memory_testkit::services::{Server, Servers};
-use memory_testkit::{Failure, SLACK, Scene, check, equal, fails};
+use memory_testkit::{Failure, RunningWatch, SLACK, Scene, check, equal, fails};
 use sqlx::{Connection as _, PgConnection};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -105,7 +105,7 @@ pub(crate) async fn starting(servers: Servers) -> Scene {
     run(&mut operator, PUT_OUT).await?;
     front.refuse(usize::MAX);
     for _ in 0..3 {
-        let watch = Stopwatch::start();
+        let watch = RunningWatch::start();
         is_told(talk.append(&chat, &new("meanwhile")).await)?;
         check!(watch.elapsed() < Duration::from_secs(3) + SLACK, "a call took {:?}", watch.elapsed());
     }

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use memory_core::store::vectors::VectorStore as _;
-use memory_core::time::Stopwatch;
 use memory_core::{Error, Scope};
 use memory_qdrant::{Qdrant, QdrantVectors};
 use memory_testkit::services::Servers;
-use memory_testkit::{Failure, SLACK, Scene, check, equal, fails, rounds};
+use memory_testkit::{Failure, RunningWatch, SLACK, Scene, check, equal, fails, rounds};
 
 use super::{config, entry, found, open, owner, put, query, space};
 
@@ -77,10 +76,10 @@ pub(super) async fn frozen(servers: Servers) -> Scene {
     put(&store, &ada, &[entry(1)?]).await?;
     equal(found(&hasty, &ada).await?, [1])?;
     server.stop().await?;
-    let watch = Stopwatch::start();
+    let watch = RunningWatch::start();
     fails!(hasty.search(&ada, &query(1)).await, error if error.is_retryable());
     check!(watch.elapsed() < limit + SLACK, "a search took {:?}", watch.elapsed());
-    let watch = Stopwatch::start();
+    let watch = RunningWatch::start();
     fails!(put(&hasty, &ada, &[entry(2)?]).await, _);
     check!(watch.elapsed() < limit + SLACK, "a put took {:?}", watch.elapsed());
     server.cont().await?;

@@ -12,7 +12,7 @@ use memory_redis::{Redis, RedisCache, RedisConfig};
 use memory_testkit::doubles::{Counting, ManualClock, Tapped};
 use memory_testkit::generate::Random;
 use memory_testkit::services::{Server, Servers};
-use memory_testkit::{Failure, SLACK, Scene, check, equal, rounds};
+use memory_testkit::{Failure, RunningWatch, SLACK, Scene, check, equal, rounds};
 use tokio::task::JoinHandle;
 
 use super::support::{moment, scope};
@@ -115,7 +115,7 @@ impl Owner {
     /// Makes calls until it is over; each has to be answered, with what is true, in time.
     async fn live(mut self) -> Scene {
         while !self.ground.is_over.load(Ordering::SeqCst) {
-            let watch = Stopwatch::start();
+            let watch = RunningWatch::start();
             // A change waits for the cache twice at the most, and a circuit that was tried meanwhile once more.
             let longest = match self.random.below(20) {
                 0 => self.say().await.map(|()| LONGEST)?,

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use memory_core::store::chat::{ChatStore, Page};
-use memory_core::time::Stopwatch;
 use memory_core::{Error, SessionId};
 use memory_redis::{Redis, RedisChat, RedisConfig};
 use memory_testkit::faults::Proxy;
 use memory_testkit::services::Servers;
-use memory_testkit::{Failure, SLACK, Scene, check};
+use memory_testkit::{Failure, RunningWatch, SLACK, Scene, check};
 
 use super::support::{chat, holds, message, persist, reached, scope};
 
@@ -19,7 +18,7 @@ const LONGEST: Duration = Duration::from_millis(500).saturating_add(SLACK);
 async fn calls_fail_in_time(chat: &RedisChat, session: &SessionId) -> Scene {
     let scope = scope("outage")?;
     for _ in 0..8 {
-        let watch = Stopwatch::start();
+        let watch = RunningWatch::start();
         let answer = chat.read(&scope, session, &Page::newest(3)).await;
         let passed = watch.elapsed();
         check!(passed < LONGEST, "a call took {passed:?}");

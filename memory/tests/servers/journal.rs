@@ -10,9 +10,9 @@ use std::time::Duration;
 use memory::store::chat::{Page, View};
 use memory::{Memory, Message, MessageId, Role, Scope, Seq, Session, SessionId, Settings};
 use memory_testkit::services::{Server, Servers};
-use memory_testkit::{Failure, SLACK, Scene, check, equal, rounds};
+use memory_testkit::{Failure, RunningWatch, SLACK, Scene, check, equal, rounds};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 /// The first argument of a process that is killed.
 const MARK: &str = "a-process-behind-a-journal";
@@ -284,7 +284,7 @@ pub(crate) async fn begins_without_its_server(servers: Servers) -> Scene {
     // A server that stands still holds up a call no longer than its deadline.
     server.stop().await?;
     for next in 5_000..5_100 {
-        let watch = Instant::now();
+        let watch = RunningWatch::start();
         talk(&memory, 0)?.append(vec![message(0, next)]).await?;
         check!(watch.elapsed() < DEADLINE + SLACK, "an append took {:?}", watch.elapsed());
     }
