@@ -17,6 +17,9 @@ use memory_testkit::{
 use memory_testkit::{blackboard, cache, chat, opener, run_table};
 use tokio::runtime::Handle;
 
+/// How long a node may take: a machine may stop for many seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 async fn probe(url: String) -> Result<Health> {
     RedisCache::new(&Redis::connect(RedisConfig::new(url)).await?).ping().await
 }
@@ -25,7 +28,9 @@ async fn probe(url: String) -> Result<Health> {
 async fn tell(server: &Server, words: &[&str]) -> std::result::Result<String, Failure> {
     let failed = |error: redis::RedisError| Failure::new(error.to_string());
     let client = redis::Client::open(server.url()).map_err(failed)?;
-    let mut connection = client.get_multiplexed_async_connection().await.map_err(failed)?;
+    let config = redis::AsyncConnectionConfig::new();
+    let config = config.set_response_timeout(Some(PATIENCE)).set_connection_timeout(Some(PATIENCE));
+    let mut connection = client.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)?;
     let mut command = cmd(words.first().copied().unwrap_or_default());
     command.arg(words.get(1..).unwrap_or_default());
     match command.query_async(&mut connection).await.map_err(failed)? {
@@ -40,7 +45,8 @@ async fn start(servers: &Servers) -> std::result::Result<(Vec<Server>, Vec<Strin
     let mut addresses = Vec::new();
     for slots in [["0", "5460"], ["5461", "10922"], ["10923", "16383"]] {
         let own = servers.own("redis")?.with_setting("cluster-enabled", "yes");
-        let node = own.with_setting("cluster-node-timeout", "5000").start().await?;
+        // A node that stood still with the whole machine must not count as gone.
+        let node = own.with_setting("cluster-node-timeout", "30000").start().await?;
         addresses.push(node.address().await?);
         let number = addresses.len().to_string();
         tell(&node, &["CLUSTER", "SET-CONFIG-EPOCH", &number]).await?;
@@ -53,7 +59,7 @@ async fn start(servers: &Servers) -> std::result::Result<(Vec<Server>, Vec<Strin
         tell(first, &["CLUSTER", "MEET", address, "6379"]).await?;
     }
     for node in &nodes {
-        for _ in 0..1_000 {
+        for _ in 0..3_000 {
             let info = tell(node, &["CLUSTER", "INFO"]).await?;
             if info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:3") {
                 break;
@@ -64,9 +70,12 @@ async fn start(servers: &Servers) -> std::result::Result<(Vec<Server>, Vec<Strin
     Ok((nodes, addresses.iter().map(|address| format!("redis://{address}:6379")).collect()))
 }
 
+fn patient(urls: &[String]) -> RedisConfig {
+    RedisConfig::cluster(urls.iter().cloned()).with_timeout(PATIENCE).with_connect_timeout(PATIENCE)
+}
+
 async fn open(urls: &[String], setting: &Setting) -> Result<Redis> {
-    let config = RedisConfig::cluster(urls.iter().cloned()).with_timeout(Duration::from_secs(5));
-    Redis::connect(config.with_prefix(&setting.name).with_clock(setting.clock.clone())).await
+    Redis::connect(patient(urls).with_prefix(&setting.name).with_clock(setting.clock.clone())).await
 }
 
 /// Plays a table. The future of that cannot change threads, so it stays on this one.
@@ -89,8 +98,7 @@ fn kept(outcomes: Vec<Outcome>) -> Scene {
 
 /// Owners of all nodes are found again that a failover took off the lists.
 async fn found_again(nodes: &[Server], urls: &[String]) -> Scene {
-    let config = RedisConfig::cluster(urls.iter().cloned()).with_timeout(Duration::from_secs(5)).with_prefix("walk");
-    let chat = RedisChat::new(&Redis::connect(config).await?)?;
+    let chat = RedisChat::new(&Redis::connect(patient(urls).with_prefix("walk")).await?)?;
     let mut owners = Vec::new();
     for number in 0..30 {
         let owner = Scope::new("walk", &format!("owner-{number}"))?;

@@ -10,10 +10,13 @@ use memory_redis::{Redis, RedisBlackboard, RedisCache, RedisChat, RedisConfig};
 use memory_testkit::services::Service;
 use memory_testkit::{Boards, Caches, Chat, Setting, Suite};
 
+/// How long a server may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Opens the place of a setting. Opening it again is what a restart or a second process does.
 async fn open(setting: &Setting) -> Result<Redis> {
-    // A loaded machine may be slow; how soon calls end is not what is tried here.
-    let config = RedisConfig::new(&setting.url).with_timeout(Duration::from_secs(5));
+    // A machine may stop for many seconds; how soon calls end is not what is tried here.
+    let config = RedisConfig::new(&setting.url).with_timeout(PATIENCE).with_connect_timeout(PATIENCE);
     Redis::connect(config.with_prefix(&setting.name).with_clock(setting.clock.clone())).await
 }
 

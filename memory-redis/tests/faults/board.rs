@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use memory_core::store::blackboard::{Blackboard as _, BlackboardEntry};
 use memory_core::{Epoch, Scope};
-use memory_redis::{Redis, RedisBlackboard, RedisConfig};
+use memory_redis::{Redis, RedisBlackboard};
 use memory_testkit::doubles::ManualClock;
 use memory_testkit::services::Servers;
 use memory_testkit::{Scene, check, equal};
 
-use super::support::tell;
+use super::support::{patient, tell};
 
 const EPOCH: Epoch = Epoch(0);
 const CAPACITY: usize = 3;
@@ -20,7 +20,7 @@ pub(crate) async fn evicted(servers: Servers) -> Scene {
     let (url, clock) = (server.url(), Arc::new(ManualClock::default()));
     let ten = Duration::from_secs(10);
     for part in ["", ":e", ":n", ":u", ":x"] {
-        let config = RedisConfig::new(url).with_prefix("evicted").with_clock(clock.clone());
+        let config = patient(url).with_prefix("evicted").with_clock(clock.clone());
         let board = RedisBlackboard::new(&Redis::connect(config).await?, CAPACITY)?;
         let team = Scope::new("acme", &format!("team{part}"))?;
         for key in ["a", "b", "c"] {

@@ -14,15 +14,13 @@ use memory_testkit::{Failure, Scene, check, equal};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use super::support::{scope, tell};
+use super::support::{patient, scope, tell};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const NOW: Epoch = Epoch(0);
 
-/// Opens a cache with more patience than usual, because a loaded machine is slow.
 async fn cache(url: &str) -> memory_core::Result<RedisCache> {
-    let config = RedisConfig::new(url).with_timeout(Duration::from_secs(5));
-    Ok(RedisCache::new(&Redis::connect(config).await?))
+    Ok(RedisCache::new(&Redis::connect(patient(url)).await?))
 }
 
 /// The value that belongs to a key of an owner.
@@ -94,7 +92,9 @@ async fn ask(task: u64, cache: Arc<RedisCache>, hits: Arc<AtomicU64>, is_over: A
 
 pub(crate) async fn killed(servers: Servers) -> Scene {
     let mut server = servers.own("redis")?.with_setting("appendonly", "no").start().await?;
-    let cache = Arc::new(cache(server.url()).await?);
+    // Calls that fail are made again: they wait for a server that is away no longer than a loaded machine needs.
+    let config = RedisConfig::new(server.url()).with_timeout(Duration::from_secs(5));
+    let cache = Arc::new(RedisCache::new(&Redis::connect(config).await?));
     let (hits, is_over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     let reader = |task| tokio::spawn(ask(task, Arc::clone(&cache), Arc::clone(&hits), Arc::clone(&is_over)));
     let readers: Vec<_> = (0..8).map(reader).collect();

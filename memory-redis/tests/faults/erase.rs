@@ -7,17 +7,15 @@ use memory_core::SessionId;
 use memory_core::store::Store;
 use memory_core::store::chat::{ChatStore, Page};
 use memory_core::store::upkeep::{IndexName, Upkeep};
-use memory_redis::{Redis, RedisChat, RedisConfig, redis};
+use memory_redis::{Redis, RedisChat, redis};
 use memory_testkit::faults::Proxy;
 use memory_testkit::services::{Server, Servers};
 use memory_testkit::{Failure, Scene, check, equal};
 
-use super::support::{chat, message, persist, scope, tell};
+use super::support::{chat, message, patient, persist, scope, tell};
 
 /// More than one step of an erasure takes away.
 const SESSIONS: usize = 300;
-/// Longer than any test takes.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a piece is held back, so that what follows it can be stopped.
 const DELAY: Duration = Duration::from_millis(50);
 
@@ -84,7 +82,7 @@ pub(crate) async fn enlisted_meanwhile(servers: Servers) -> Scene {
     let server = servers.own("redis")?.start().await?;
     let address = server.url().trim_start_matches("redis://").to_owned();
     let proxy = Proxy::start(address).await.map_err(|error| Failure::new(error.to_string()))?;
-    let config = RedisConfig::new(proxy.in_place_of(server.url())).with_timeout(PATIENCE);
+    let config = patient(proxy.in_place_of(server.url()));
     let (keeper, eraser) = (RedisChat::new(&Redis::connect(config).await?)?, chat(server.url()).await?);
     let (ada, index) = (scope("ada")?, IndexName::new("text/test-1")?);
     for name in ["canary", "z"] {

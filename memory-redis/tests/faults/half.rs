@@ -5,7 +5,7 @@ use futures_util::StreamExt as _;
 use memory_redis::redis::{self, Cmd, RedisResult, Value};
 use memory_testkit::{Failure, Scene, check};
 
-use super::support::tell;
+use super::support::{connection, tell};
 
 /// The commands of scripts that change something.
 const WRITES: [&str; 13] = [
@@ -193,8 +193,7 @@ async fn reset(url: &str, base: &[Command]) -> Scene {
 }
 
 async fn carry_out(url: &str, commands: &[Command]) -> Scene {
-    let client = heard(redis::Client::open(url))?;
-    let mut connection = heard(client.get_multiplexed_async_connection().await)?;
+    let mut connection = heard(connection(url).await)?;
     for command in commands {
         let mut line = Cmd::new();
         for word in command {

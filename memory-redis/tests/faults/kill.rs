@@ -12,7 +12,7 @@ use memory_testkit::generate::Random;
 use memory_testkit::services::Servers;
 use memory_testkit::{Failure, Scene, check, equal, rounds};
 
-use super::support::{chat, holds, log, message, moment, persist, scope};
+use super::support::{hasty_chat, holds, log, message, moment, persist, scope};
 
 const WRITERS: usize = 4;
 
@@ -54,7 +54,7 @@ async fn write(load: Arc<Load>, number: usize) -> Result<Written, Failure> {
 
 pub(crate) async fn kills(servers: Servers) -> Scene {
     let mut server = servers.own("redis")?.start().await?;
-    let chat = chat(server.url()).await?;
+    let chat = hasty_chat(server.url()).await?;
     equal(chat.ping().await?.durability, Durability::Committed)?;
     let load = Arc::new(Load { chat, is_over: AtomicBool::new(false), acknowledged: AtomicU64::new(0) });
     let writers: Vec<_> = (0..WRITERS).map(|number| tokio::spawn(write(load.clone(), number))).collect();

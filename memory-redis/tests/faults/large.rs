@@ -1,15 +1,12 @@
 //! Messages so large that a page of them is read in several steps.
 
-use std::time::Duration;
-
 use memory_core::SessionId;
 use memory_core::store::chat::{ChatStore as _, NewMessage, Page};
 use memory_redis::redis::Value;
-use memory_redis::{Redis, RedisChat, RedisConfig};
 use memory_testkit::services::{Server, Servers};
 use memory_testkit::{Failure, Scene, check, equal};
 
-use super::support::{message, persist, scope, tell};
+use super::support::{chat, message, persist, scope, tell};
 
 /// How many messages of a MiB each; of these a step may answer with four.
 const MESSAGES: usize = 22;
@@ -32,8 +29,7 @@ fn calls(line: &str) -> Option<u64> {
 
 pub(crate) async fn in_steps(servers: Servers) -> Scene {
     let server = servers.own("redis")?.start().await?;
-    let config = RedisConfig::new(server.url()).with_timeout(Duration::from_secs(10));
-    let chat = RedisChat::new(&Redis::connect(config).await?)?;
+    let chat = chat(server.url()).await?;
     let (ada, session) = (scope("ada")?, SessionId::new("s")?);
     let body = "x".repeat(1 << 20);
     let messages: Vec<NewMessage> = (0..MESSAGES).map(|number| message(format!("{number} {body}"))).collect();

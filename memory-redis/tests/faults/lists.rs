@@ -7,15 +7,13 @@ use futures_util::StreamExt as _;
 use memory_core::store::chat::{Append, ChatStore as _};
 use memory_core::store::upkeep::{IndexName, Outcome, Upkeep as _};
 use memory_core::{Error, Scope, SessionId, Timestamp};
-use memory_redis::{Redis, RedisChat, RedisConfig, redis};
+use memory_redis::{Redis, RedisChat, redis};
 use memory_testkit::faults::Proxy;
 use memory_testkit::services::Servers;
 use memory_testkit::{Failure, Scene, check, equal, fails};
 
-use super::support::{chat, message, scope, tell};
+use super::support::{chat, message, patient, scope, tell};
 
-/// Longer than any test takes.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a piece is held back, so that what follows it can be stopped.
 const DELAY: Duration = Duration::from_millis(50);
 
@@ -118,7 +116,7 @@ pub(crate) async fn first_write(servers: Servers) -> Scene {
     let server = servers.own("redis")?.start().await?;
     let address = server.url().trim_start_matches("redis://").to_owned();
     let proxy = Proxy::start(address).await.map_err(|error| Failure::new(error.to_string()))?;
-    let config = RedisConfig::new(proxy.in_place_of(server.url())).with_timeout(PATIENCE);
+    let config = patient(proxy.in_place_of(server.url()));
     let (writer, keeper) = (RedisChat::new(&Redis::connect(config).await?)?, chat(server.url()).await?);
     let index = IndexName::new("text/test-1")?;
     let mut monitor = redis::Client::open(server.url()).map_err(failed)?.get_async_monitor().await.map_err(failed)?;

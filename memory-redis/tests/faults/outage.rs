@@ -9,7 +9,7 @@ use memory_testkit::faults::Proxy;
 use memory_testkit::services::Servers;
 use memory_testkit::{Failure, RunningWatch, SLACK, Scene, check};
 
-use super::support::{chat, holds, message, persist, reached, scope};
+use super::support::{hasty_chat, holds, message, persist, reached, scope};
 
 /// How long a call may take: its timeout, and what the machine adds.
 const LONGEST: Duration = Duration::from_millis(500).saturating_add(SLACK);
@@ -32,7 +32,7 @@ async fn calls_fail_in_time(chat: &RedisChat, session: &SessionId) -> Scene {
 
 pub(crate) async fn restart(servers: Servers) -> Scene {
     let mut server = servers.own("redis")?.start().await?;
-    let chat = chat(server.url()).await?;
+    let chat = hasty_chat(server.url()).await?;
     let (scope, session, page) = (scope("outage")?, SessionId::new("s")?, Page::newest(1));
     let mut promised = Vec::new();
     for round in 0..5 {
@@ -55,7 +55,7 @@ pub(crate) async fn restart(servers: Servers) -> Scene {
 
 pub(crate) async fn stopped(servers: Servers) -> Scene {
     let server = servers.own("redis")?.start().await?;
-    let chat = chat(server.url()).await?;
+    let chat = hasty_chat(server.url()).await?;
     let (scope, session) = (scope("outage")?, SessionId::new("s")?);
     let mut promised = Vec::new();
     for round in 0..3 {

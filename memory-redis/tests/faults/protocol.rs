@@ -9,18 +9,18 @@ use memory_core::store::chat::{Append, ChatStore as _, Page};
 use memory_core::store::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep as _};
 use memory_core::{Epoch, Error, SessionId, Timestamp};
 use memory_redis::redis::Value;
-use memory_redis::{Redis, RedisBlackboard, RedisCache, RedisChat, RedisConfig};
+use memory_redis::{Redis, RedisBlackboard, RedisCache, RedisChat};
 use memory_testkit::services::Servers;
 use memory_testkit::{Scene, equal, fails};
 
-use super::support::{message, scope, tell};
+use super::support::{message, patient, scope, tell};
 
 const NOW: Epoch = Epoch(0);
 const HOUR: Duration = Duration::from_secs(3_600);
 
 pub(crate) async fn newer(servers: Servers) -> Scene {
     let server = servers.own("redis")?.start().await?;
-    let redis = Redis::connect(RedisConfig::new(format!("{}/?protocol=resp3", server.url()))).await?;
+    let redis = Redis::connect(patient(format!("{}/?protocol=resp3", server.url()))).await?;
     let (chat, index) = (RedisChat::new(&redis)?, IndexName::new("text/test-1")?);
     let (ada, bob, session) = (scope("ada")?, scope("bob")?, SessionId::new("s")?);
     chat.enlist(&index, None, usize::MAX).await?;

@@ -5,11 +5,11 @@ use memory_core::store::chat::ChatStore;
 use memory_core::store::upkeep::Upkeep;
 use memory_core::store::{ErasureLevel, Store};
 use memory_redis::redis::Value;
-use memory_redis::{Redis, RedisChat, RedisConfig};
+use memory_redis::{Redis, RedisChat};
 use memory_testkit::services::{Server, Servers};
 use memory_testkit::{Failure, Scene, check, equal};
 
-use super::support::{holds, message, moment, persist, scope, tell};
+use super::support::{holds, message, moment, patient, persist, scope, tell};
 
 /// What is sought in the files: nothing else has these letters.
 const MARK: &str = "f3a91c77b0e24d58";
@@ -38,7 +38,7 @@ async fn count(server: &Server, is_right: impl Fn(u64) -> bool) -> Result<u64, F
 pub(crate) async fn purge(servers: Servers) -> Scene {
     let own = servers.own("redis")?.with_env("MARK", MARK).with_tmpfs("/data", "");
     let server = own.with_command(["sh", "-c", SHELL]).start().await?;
-    let redis = Redis::connect(RedisConfig::new(server.url())).await?;
+    let redis = Redis::connect(patient(server.url())).await?;
     let chat = RedisChat::new(&redis)?;
     let (ada, bob, session) = (scope("ada")?, scope("bob")?, SessionId::new("s")?);
     let marked: Vec<_> = (0..200).map(|number| message(format!("{number} {MARK}"))).collect();

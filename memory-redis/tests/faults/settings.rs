@@ -11,22 +11,22 @@ use memory_core::store::upkeep::{Outcome, Upkeep as _};
 use memory_core::store::{Durability, Store};
 use memory_core::{Epoch, Error, SessionId, Timestamp};
 use memory_redis::redis::Value;
-use memory_redis::{Redis, RedisCache, RedisChat, RedisConfig};
+use memory_redis::{Redis, RedisCache, RedisChat};
 use memory_testkit::doubles::ManualClock;
 use memory_testkit::services::{Server, Servers};
 use memory_testkit::{Failure, Scene, check, equal};
 
 use super::pair::{Pair, said};
-use super::support::{chat, holds, message, persist, reached, scope, tell};
+use super::support::{chat, hasty_chat, holds, message, patient, persist, reached, scope, tell};
 
 pub(crate) async fn evicting(servers: Servers) -> Scene {
     for policy in ["allkeys-lru", "allkeys-lfu", "allkeys-random"] {
         let server = servers.own("redis")?.with_setting("maxmemory-policy", policy).start().await?;
-        let redis = Redis::connect(RedisConfig::new(server.url())).await?;
+        let redis = Redis::connect(patient(server.url())).await?;
         let refused = RedisChat::new(&redis).map(drop);
         check!(matches!(refused, Err(Error::Unsupported { .. })), "{policy}: {refused:?}");
         equal(RedisCache::new(&redis).ping().await?.durability, Durability::Volatile)?;
-        let allowed = Redis::connect(RedisConfig::new(server.url()).with_allow_lossy(true)).await?;
+        let allowed = Redis::connect(patient(server.url()).with_allow_lossy(true)).await?;
         equal(RedisChat::new(&allowed)?.ping().await?.durability, Durability::Volatile)?;
         server.remove().await?;
     }
@@ -59,7 +59,7 @@ pub(crate) async fn durability(servers: Servers) -> Scene {
     // What an operator changes later is seen with the next ping, and by appends within a minute.
     let server = servers.own("redis")?.start().await?;
     let clock = Arc::new(ManualClock::default());
-    let config = RedisConfig::new(server.url()).with_clock(clock.clone());
+    let config = patient(server.url()).with_clock(clock.clone());
     let chat = RedisChat::new(&Redis::connect(config).await?)?;
     tell(server.url(), "CONFIG SET appendfsync no").await?;
     equal(chat.ping().await?.durability, Durability::Volatile)?;
@@ -105,9 +105,7 @@ async fn fill(server: &Server, chat: &RedisChat, words: usize, mend: &str) -> Sc
 
 pub(crate) async fn full(servers: Servers) -> Scene {
     let server = servers.own("redis")?.with_setting("maxmemory", "8mb").start().await?;
-    // On a loaded machine an answer that is late is no refusal.
-    let config = RedisConfig::new(server.url()).with_timeout(Duration::from_secs(10));
-    let chat = RedisChat::new(&Redis::connect(config).await?)?;
+    let chat = chat(server.url()).await?;
     fill(&server, &chat, 500, "CONFIG SET maxmemory 0").await?;
     server.remove().await?;
     Ok(())
@@ -128,7 +126,7 @@ pub(crate) async fn full_and_forgetting(servers: Servers) -> Scene {
     let pair = Pair::open(&servers).await?;
     let [first, second] = ["first", "second"].map(said);
     pair.begin(&[first.clone(), second.clone()]).await?;
-    let cache = RedisCache::new(&Redis::connect(RedisConfig::new(pair.server.url())).await?);
+    let cache = RedisCache::new(&Redis::connect(patient(pair.server.url())).await?);
     cache.put(&pair.ada, Epoch(0), "key", b"value", Duration::from_secs(600)).await?;
     settled(&pair).await?;
     // Less than an empty server takes.
@@ -157,7 +155,8 @@ pub(crate) async fn full_and_forgetting(servers: Servers) -> Scene {
 pub(crate) async fn full_disk(servers: Servers) -> Scene {
     // With each write synced, a server that cannot write ends: what it acknowledged is on the disk.
     let server = servers.own("redis")?.with_tmpfs("/data", "size=4m").start().await?;
-    let chat = chat(server.url()).await?;
+    // It ends, so that a later call may have nobody to wait for.
+    let chat = hasty_chat(server.url()).await?;
     let (scope, session) = (scope("disk")?, SessionId::new("s")?);
     let mut acknowledged = 0;
     let error = loop {

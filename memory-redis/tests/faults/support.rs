@@ -9,21 +9,40 @@ use memory_redis::redis::{Value, cmd};
 use memory_redis::{Redis, RedisCache, RedisChat, RedisConfig, redis};
 use memory_testkit::{Failure, Scene, check};
 
+/// How long a server may take where that is not what is tried: a machine may stop for many seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Returns what a server says of itself.
 pub(crate) async fn probe(url: String) -> Result<Health> {
     RedisCache::new(&Redis::connect(RedisConfig::new(url)).await?).ping().await
 }
 
-/// Returns the conversations of a server.
+/// Returns the way to connect to a server that is there all the time, with more patience than usual.
+pub(crate) fn patient(url: impl Into<String>) -> RedisConfig {
+    RedisConfig::new(url).with_timeout(PATIENCE).with_connect_timeout(PATIENCE)
+}
+
+/// Returns the conversations of a server that is there all the time.
 pub(crate) async fn chat(url: &str) -> Result<RedisChat> {
+    RedisChat::new(&Redis::connect(patient(url)).await?)
+}
+
+/// Returns the conversations of a server that goes away; calls wait for it as long as they usually do.
+pub(crate) async fn hasty_chat(url: &str) -> Result<RedisChat> {
     RedisChat::new(&Redis::connect(RedisConfig::new(url)).await?)
+}
+
+/// Connects to a server without a store, as an operator does.
+pub(crate) async fn connection(url: &str) -> redis::RedisResult<redis::aio::MultiplexedConnection> {
+    let config = redis::AsyncConnectionConfig::new();
+    let config = config.set_response_timeout(Some(PATIENCE)).set_connection_timeout(Some(PATIENCE));
+    redis::Client::open(url)?.get_multiplexed_async_connection_with_config(&config).await
 }
 
 /// Sends a bare command, as an operator does.
 pub(crate) async fn tell(url: &str, command: &str) -> std::result::Result<Value, Failure> {
     let failed = |error: redis::RedisError| Failure::new(error.to_string());
-    let client = redis::Client::open(url).map_err(failed)?;
-    let mut connection = client.get_multiplexed_async_connection().await.map_err(failed)?;
+    let mut connection = connection(url).await.map_err(failed)?;
     let mut words = command.split(' ');
     let mut line = cmd(words.next().unwrap_or_default());
     line.arg(words.map(|word| word.trim_matches('"')).collect::<Vec<_>>());

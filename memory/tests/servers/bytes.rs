@@ -1,5 +1,7 @@
 //! What four servers tell when they are asked for everything: by clients of their own, not through the stores.
 
+use std::time::Duration;
+
 use memory_testkit::Failure;
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::ScrollPointsBuilder;
@@ -8,6 +10,9 @@ use sqlx::{Connection as _, PgConnection};
 
 /// More than a server of these tests holds of anything.
 const ALL: u32 = 10_000;
+
+/// How long a server may take: a machine may stop for many seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 type Told = std::result::Result<Vec<u8>, Failure>;
 
@@ -34,7 +39,9 @@ pub(crate) async fn of_postgres(url: &str) -> Told {
 /// Returns every key with its value.
 pub(crate) async fn of_redis(url: &str) -> Told {
     let client = redis::Client::open(url).map_err(failed)?;
-    let mut server = client.get_multiplexed_async_connection().await.map_err(failed)?;
+    let config = redis::AsyncConnectionConfig::new();
+    let config = config.set_response_timeout(Some(PATIENCE)).set_connection_timeout(Some(PATIENCE));
+    let mut server = client.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)?;
     let keys: Vec<Vec<u8>> = cmd("KEYS").arg("*").query_async(&mut server).await.map_err(failed)?;
     let mut told = Vec::new();
     for key in keys {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memory::redis::redis::{Client, Value, cmd};
+use memory::redis::redis::{AsyncConnectionConfig, Client, Value, cmd};
 use memory::store::chat::{Page, View};
 use memory::{Message, Role, Scope, Seq, SessionId, Settings};
 use memory_testkit::services::{Server, Servers};
@@ -11,14 +11,16 @@ use tokio::time::{Instant, sleep};
 
 use crate::places::fresh_name;
 
-/// How long a node may take to be a cluster.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a node may take to be a cluster, and to answer.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Sends a bare command to the node.
 async fn tell(node: &Server, words: &[&str]) -> Result<String, Failure> {
     let failed = |error: memory::redis::redis::RedisError| Failure::new(error.to_string());
     let client = Client::open(node.url()).map_err(failed)?;
-    let mut connection = client.get_multiplexed_async_connection().await.map_err(failed)?;
+    let config = AsyncConnectionConfig::new();
+    let config = config.set_response_timeout(Some(PATIENCE)).set_connection_timeout(Some(PATIENCE));
+    let mut connection = client.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)?;
     let mut command = cmd(words.first().copied().unwrap_or_default());
     command.arg(words.get(1..).unwrap_or_default());
     match command.query_async(&mut connection).await.map_err(failed)? {
