@@ -1,16 +1,17 @@
 //! Servers that are away: a memory opens without those of indexes and caches, and not without its truth.
 
-use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use memory::model::Embedder;
 use memory::receipt::Stage;
 use memory::{Message, Remember, Role, Scope, Search, SessionId, Settings};
 use memory_testkit::doubles::FakeEmbedder;
 
-/// Returns the address of a port on which nothing listens.
-fn nobody() -> std::io::Result<String> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string())
+/// Returns the address of a port on which nothing listens, and that no other test is given: another one each time.
+fn nobody() -> String {
+    static LAST: AtomicU16 = AtomicU16::new(0);
+    format!("127.0.0.1:{}", 1 + LAST.fetch_add(1, Ordering::Relaxed) % 6)
 }
 
 fn embedder() -> Arc<dyn Embedder> {
@@ -21,9 +22,9 @@ fn embedder() -> Arc<dyn Embedder> {
 async fn a_memory_opens_and_answers_while_its_indexes_and_cache_are_away() {
     for vectors in ["qdrant+http", "elastic+http"] {
         let settings = Settings::new("memory:").with_embedder(embedder());
-        let settings = settings.with_text(format!("elastic+http://{}", nobody().unwrap()));
-        let settings = settings.with_vectors(format!("{vectors}://{}", nobody().unwrap()));
-        let stores = settings.with_cache(format!("redis://{}", nobody().unwrap())).connect().await.unwrap();
+        let settings = settings.with_text(format!("elastic+http://{}", nobody()));
+        let settings = settings.with_vectors(format!("{vectors}://{}", nobody()));
+        let stores = settings.with_cache(format!("redis://{}", nobody())).connect().await.unwrap();
         let away: Vec<&str> = stores.away.iter().map(|away| away.backend).collect();
         assert_eq!(away, ["elastic", vectors.trim_end_matches("+http"), "redis"]);
         let memory = memory::over(stores).build().await.unwrap();
@@ -51,7 +52,7 @@ async fn a_memory_opens_and_answers_while_its_indexes_and_cache_are_away() {
 
 #[tokio::test]
 async fn a_truth_that_is_away_is_an_error() {
-    for url in [format!("redis://{}", nobody().unwrap()), format!("postgres://ada:hidden@{}/d", nobody().unwrap())] {
+    for url in [format!("redis://{}", nobody()), format!("postgres://ada:hidden@{}/d", nobody())] {
         let error = Settings::new(url).connect().await.unwrap_err();
         assert!(error.is_retryable(), "{error:?}");
         assert!(!format!("{error:?}{}", error.with_causes()).contains("hidden"));

@@ -1,19 +1,15 @@
 //! A program whose indexes or cache are away opens, says so, and answers with what there is.
 
-use std::net::TcpListener;
 use std::process::Command;
 
 use crate::support::{Bed, answer, conversations};
 
-/// Returns the address of a port on which nothing listens.
-fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
-}
+/// The address of a port on which nothing listens, and that no other test is given.
+const NOBODY: &str = "127.0.0.1:1";
 
 fn without_words(bed: &Bed) -> Command {
     let mut command = bed.command();
-    command.env("MEMORY_TEXT_URL", format!("ELASTIC+http://{}", nobody()));
+    command.env("MEMORY_TEXT_URL", format!("ELASTIC+http://{NOBODY}"));
     command
 }
 
@@ -65,7 +61,7 @@ fn a_cache_that_is_away_is_told_and_the_answer_is_whole() {
     let bed = Bed::new();
     bed.import(&conversations());
     let mut search = bed.command();
-    search.env("MEMORY_CACHE_URL", format!("redis://{}", nobody())).args(["search", "parcel"]);
+    search.env("MEMORY_CACHE_URL", format!("redis://{NOBODY}")).args(["search", "parcel"]);
     let found = answer(&mut search, b"");
     assert_eq!(found.code, 0, "{}", found.stderr);
     assert!(found.stdout.contains("E-4471-B") && found.stderr.contains("redis does not answer"), "{}", found.stderr);
@@ -74,7 +70,7 @@ fn a_cache_that_is_away_is_told_and_the_answer_is_whole() {
 #[test]
 fn a_truth_that_is_away_is_an_error() {
     let bed = Bed::new();
-    let url = format!("redis://:hunter2@{}", nobody());
+    let url = format!("redis://:hunter2@{NOBODY}");
     let owner = ["--tenant", "a", "--subject", "b", "sessions"];
     let refused = answer(bed.bare().args(["--db", &url]).args(owner), b"");
     let line = refused.refused(1);
@@ -83,7 +79,7 @@ fn a_truth_that_is_away_is_an_error() {
 
 #[test]
 fn s3_6_with_a_journal_a_truth_that_is_away_is_gone_on_without() {
-    let (bed, url) = (Bed::new(), format!("redis://{}", nobody()));
+    let (bed, url) = (Bed::new(), format!("redis://{NOBODY}"));
     let behind = |args: &[&str]| behind(&bed, &url, args);
     let said = answer(&mut behind(&["chat"]), b"My rose is called Aurora.\n");
     assert!(said.stdout.contains("Aurora") && said.stderr.contains("redis does not answer"), "{}", said.stderr);
@@ -100,9 +96,9 @@ fn whoever_stops_the_program_twice_does_not_wait_for_a_truth_that_is_away() {
     use std::io::{BufRead as _, BufReader, Read as _, Write as _};
     use std::process::Stdio;
 
-    use crate::support::signal;
+    use crate::support::{signal, signal_until_the_end};
 
-    let (bed, url) = (Bed::new(), format!("redis://{}", nobody()));
+    let (bed, url) = (Bed::new(), format!("redis://{NOBODY}"));
     let mut chat = behind(&bed, &url, &["chat"]);
     let mut child = chat.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
@@ -118,8 +114,7 @@ fn whoever_stops_the_program_twice_does_not_wait_for_a_truth_that_is_away() {
     }
     // What comes within half a second is the same stop.
     std::thread::sleep(std::time::Duration::from_secs(1));
-    signal("-INT", &child);
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(signal_until_the_end("-INT", &mut child), Some(130));
     line.clear();
     told.read_to_string(&mut line).unwrap();
     assert!(line.contains("stopped before the database was closed; nothing is lost"), "{line}");

@@ -153,7 +153,8 @@ fn a_context_is_chat_json_with_a_receipt_and_keeps_its_budget() {
     assert_eq!(members(&context), ["messages", "pending", "receipt"]);
     assert_eq!(bed.json(&["context"])["receipt"]["tokens"]["limit"], 3_000);
     let unknown = bed.run(&["context", "--session", "gardn"]);
-    assert_eq!((unknown.code, unknown.stderr.as_str()), (0, "note: there is no session gardn; did you mean garden?\n"));
+    let note = "note: there is no session gardn; did you mean garden?\n";
+    assert_eq!((unknown.code, unknown.complaints().as_str()), (0, note));
     let gpt = bed.json(&["context", "--model", "gpt-4o"]);
     assert_eq!(gpt["receipt"]["tokens"]["limit"], 96_000);
     let unknown = bed.run(&["context", "--model", "of-my-own", "--json"]);
@@ -223,7 +224,7 @@ fn a_chat_keeps_its_lines_and_shows_their_contexts() {
     let context = events[5]["messages"].to_string();
     assert!(context.contains("My name is Charlie.") && context.matches("What is my name?").count() == 1, "{context}");
     assert!(events[7]["hits"][0]["text"].as_str().unwrap().contains("boat"));
-    assert_eq!(answer.stderr, "error: /nonsense is no command: try /help\nerror: there is nothing to store\n");
+    assert_eq!(answer.complaints(), "error: /nonsense is no command: try /help\nerror: there is nothing to store\n");
     assert_eq!(bed.json(&["sessions"])["sessions"][0]["messages"], 3);
 }
 
@@ -233,7 +234,7 @@ fn a_line_of_a_chat_that_cannot_be_taken_ends_nothing() {
     let long = "word ".repeat(40_000);
     let lines = [b"\xff\xfe\n".as_slice(), long.as_bytes(), b"\nMy name is Charlie.\n"].concat();
     let answer = bed.run_with(&["chat", "--json", "--budget", "100000"], &lines);
-    assert_eq!((answer.code, answer.stderr.as_str()), (3, "error: the line is not UTF-8\n"));
+    assert_eq!((answer.code, answer.complaints().as_str()), (3, "error: the line is not UTF-8\n"));
     let context: Value = serde_json::from_str(answer.stdout.lines().nth(1).unwrap()).unwrap();
     assert_eq!(context["messages"][0]["content"].as_str().unwrap().trim(), long.trim(), "a long line has its context");
     assert_eq!(bed.json(&["sessions"])["sessions"][0]["messages"], 2);
@@ -246,7 +247,7 @@ fn s3_2_a_chat_forgets_one_message_or_all_of_itself() {
     let id = bed.json(&["search", "code"])["hits"][0]["id"].as_str().unwrap().to_owned();
     let lines = format!("/forget {id}\n/search code\nThe new code is secret.\n/purge\n/search code\nagain\n");
     let answer = bed.run_with(&["chat"], lines.as_bytes());
-    assert_eq!((answer.code, answer.stderr.as_str()), (0, ""));
+    assert_eq!((answer.code, answer.complaints().as_str()), (0, ""));
     assert!(answer.stdout.starts_with("1 item forgotten\nnothing found\n"), "{}", answer.stdout);
     assert!(answer.stdout.contains("[user, query] The new code is secret.\n-- receipt\n"), "{}", answer.stdout);
     assert!(answer.stdout.matches("1 item forgotten\nnothing found\n").count() == 2, "{}", answer.stdout);

@@ -66,7 +66,8 @@ fn what_clients_that_try_again_were_acknowledged_is_there_once_however_often_the
         command.arg("--db").arg(bed.database());
         Running::start(command, address)
     };
-    let mut server = start("127.0.0.1:0");
+    // An address of its own: while the server is away, no other test may take its port.
+    let mut server = start("127.0.0.3:0");
     let address = server.address.clone();
     let ((heard, clients), kills) = (clients(&address, &token), rounds(KILLS));
     for kill in 0..kills {

@@ -11,7 +11,7 @@ use crate::support::{Bed, answer};
 fn the_demo_loads_the_sample_asks_it_and_shows_contexts_within_their_budgets() {
     let bed = Bed::new();
     let demo = answer(bed.bare().args(["demo", "--json"]), b"");
-    assert_eq!((demo.code, demo.stderr.as_str()), (0, ""));
+    assert_eq!((demo.code, demo.complaints().as_str()), (0, ""));
     let value = demo.json();
     assert_eq!((&value["already"], &value["tenant"], &value["subject"]), (&json!(0), &json!("demo"), &json!("ines")));
     assert!(value["added"].as_u64().unwrap() > 200);
@@ -37,7 +37,7 @@ fn the_demo_loads_the_sample_asks_it_and_shows_contexts_within_their_budgets() {
 fn the_demo_answers_a_question_by_meaning_alone() {
     let bed = Bed::new();
     let demo = answer(bed.bare().env_remove("MEMORY_EMBEDDER").args(["demo", "--json"]), b"");
-    assert_eq!((demo.code, demo.stderr.as_str()), (0, ""));
+    assert_eq!((demo.code, demo.complaints().as_str()), (0, ""));
     let question = demo.json()["questions"][6].clone();
     let place = question["answered_at"].as_u64().unwrap() as usize;
     let signals = &question["hits"][place - 1]["signals"];
@@ -52,7 +52,7 @@ fn the_demo_in_words_says_where_the_file_is_and_what_to_try_next() {
     // The demo is nobody's data: what the environment says of database and owner does not concern it.
     command.env("MEMORY_URL", "postgres://nowhere").env("MEMORY_TENANT", "acme").env("MEMORY_SUBJECT", "ada");
     let demo = answer(command.arg("demo"), b"");
-    assert_eq!((demo.code, demo.stderr.as_str()), (0, ""));
+    assert_eq!((demo.code, demo.complaints().as_str()), (0, ""));
     for part in ["<- holds the answer", "-- receipt", "left out  ", "Try next:", "memory/demo.sqlite"] {
         assert!(demo.stdout.contains(part), "{part}: {}", demo.stdout);
     }
@@ -71,7 +71,7 @@ fn the_commands_that_the_demo_proposes_work_when_they_are_pasted() {
             Command::new("sh").arg("-c").arg(command.as_str().unwrap()).env_clear().env("MEMORY_EMBEDDER", "none"),
             b"",
         );
-        assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{command}");
+        assert_eq!((done.code, done.complaints().as_str()), (0, ""), "{command}");
         assert!(
             done.stdout.lines().count() > 3 && !done.stdout.contains("nothing found"),
             "{command}: {}",

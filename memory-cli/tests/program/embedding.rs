@@ -144,7 +144,7 @@ mod table {
         assert_eq!(first.json()["pending"], 1);
         let second = run(&bed, "", &["search", QUESTION]);
         assert_eq!(found(&second)[0], "Milk and cheese upset my stomach");
-        assert_eq!((second.stderr.as_str(), &second.json()["pending"]), ("", &0.into()));
+        assert_eq!((second.complaints().as_str(), &second.json()["pending"]), ("", &0.into()));
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod transformer {
         assert_eq!(first.json()["pending"], 1);
         let second = run(&bed, "local", &["search", QUESTION]);
         assert_eq!(found(&second)[0], "Milk and cheese upset my stomach");
-        assert_eq!(second.stderr, "");
+        assert_eq!(second.complaints(), "");
     }
 
     #[test]

@@ -17,7 +17,7 @@ fn branched() -> Bed {
     let forked = bed.json(&["fork", "garden", "what if", "--at", "2"]);
     assert_eq!(forked, json!({ "session": "what if", "from": "garden", "at": "#2" }));
     let chat = bed.run_with(&["chat", "--session", "what if"], b"/assistant Yes, two cans each.\n");
-    assert_eq!((chat.code, chat.stderr.as_str()), (0, ""));
+    assert_eq!((chat.code, chat.complaints().as_str()), (0, ""));
     bed
 }
 
@@ -82,12 +82,12 @@ fn a_branch_is_begun_once_and_wrong_calls_say_what_is_wrong() {
 fn an_export_of_a_branch_alone_says_that_its_past_is_not_in_it() {
     let bed = branched();
     let whole = bed.run(&["export"]);
-    assert_eq!((whole.code, whole.stderr.as_str()), (0, ""));
+    assert_eq!((whole.code, whole.complaints().as_str()), (0, ""));
     let alone = bed.run(&["export", "--session", "what if"]);
     assert_eq!(alone.code, 0);
     assert!(alone.stderr.contains("the past that it shares with garden is not in this export"), "{}", alone.stderr);
     let past = bed.run(&["export", "--session", "garden"]);
-    assert_eq!((past.code, past.stderr.as_str()), (0, ""));
+    assert_eq!((past.code, past.complaints().as_str()), (0, ""));
     // Both together are whole again, and the row that begins the branch is no instruction.
     let other = Bed::new();
     let imported = other.run_with(&["import", "-"], alone.stdout.as_bytes());

@@ -14,8 +14,8 @@ fn logged(bed: &Bed, level: &str, args: &[&str]) -> Answer {
 #[test]
 fn s4_14_nothing_is_logged_unless_it_is_asked_for() {
     let bed = Bed::new();
-    assert_eq!(bed.run(&["remember", SAID]).stderr, "");
-    assert_eq!(bed.run(&["search", "canary"]).stderr, "");
+    assert_eq!(bed.run(&["remember", SAID]).complaints(), "");
+    assert_eq!(bed.run(&["search", "canary"]).complaints(), "");
 }
 
 #[test]

@@ -102,7 +102,9 @@ fn refused(bed: &Bed) {
     assert_eq!(run(bed, &["import", &first]).code, 0);
     // Whether it can be stored is known only when it is sent, at the end of the command.
     run(bed, &["import", &second]);
-    let listed = run(bed, &["--json", "queue"]).json();
+    // It waits for that a few seconds, and the next command goes on.
+    let mut lists = std::iter::repeat_with(|| run(bed, &["--json", "queue"]).json()).take(10);
+    let listed = lists.find(|listed| listed["waiting"] == 0).expect("nothing waits any more");
     assert_eq!(listed["refused"].as_array().unwrap().len(), 1, "{listed}");
 }
 

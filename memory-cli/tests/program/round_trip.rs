@@ -7,7 +7,7 @@ use crate::support::{Bed, conversations, said};
 /// Returns the lines of an export but for the first, which names owner and time.
 fn export(bed: &Bed) -> Vec<String> {
     let answer = bed.run(&["export"]);
-    assert_eq!((answer.code, answer.stderr.as_str()), (0, ""));
+    assert_eq!((answer.code, answer.complaints().as_str()), (0, ""));
     let header: Value = serde_json::from_str(answer.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(header["memory_export"], 1);
     answer.stdout.lines().skip(1).map(str::to_owned).collect()
@@ -19,7 +19,7 @@ fn full() -> Bed {
     bed.import(&conversations());
     let lines: String = (0..40).map(|n| format!("Item {n}: {}\n", "a few words more ".repeat(15))).collect();
     let chat = bed.run_with(&["chat", "--session", "long", "--budget", "1000"], lines.as_bytes());
-    assert_eq!((chat.code, chat.stderr.as_str()), (0, ""));
+    assert_eq!((chat.code, chat.complaints().as_str()), (0, ""));
     bed.json(&[
         "remember",
         "The cat is called Ole.",

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use memory::store::time::Stopwatch;
+use memory_testkit::RunningWatch;
 use serde_json::Value;
 
 use crate::running::Running;
@@ -28,7 +29,7 @@ fn a_token_opens_its_owner_until_it_is_revoked_and_the_end_leaves_one_file() {
     assert!(records(&bob).1.contains("dog"));
     let id = &ada[4..20];
     assert_eq!(bed.run(&["token", "revoke", id]).stdout.trim(), format!("{id} revoked"));
-    let begun = Stopwatch::start();
+    let begun = RunningWatch::start();
     while records(&ada).0 != 401 {
         assert!(begun.elapsed() < Duration::from_secs(5), "the token opens still");
         std::thread::yield_now();
@@ -122,25 +123,33 @@ fn whoever_stops_a_server_twice_does_not_wait_for_a_request_under_way() {
     running.signal("-INT");
     // What comes within half a second is the same stop.
     std::thread::sleep(Duration::from_secs(1));
-    running.signal("-INT");
-    let (code, log) = running.ended();
+    let (code, log) = running.signalled_until_the_end("-INT");
     assert_eq!(code, Some(130), "{log}");
     assert!(log.contains("stopped before what was under way had ended"), "{log}");
 }
 
 #[test]
 fn a_stop_that_is_sent_twice_at_once_lets_a_request_under_way_end() {
-    let bed = Bed::new();
-    let (running, mut stream) = under_way(&bed);
-    running.signal("-INT");
-    running.signal("-INT");
-    stream.write_all(TEA.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (code, log) = running.ended();
-    assert_eq!(code, Some(0), "{log}");
-    assert!(answer.contains("HTTP/1.1 200"), "{answer}");
-    assert_eq!(bed.json(&["records"])["total"], 1);
+    for _ in 0..10 {
+        let bed = Bed::new();
+        let (running, mut stream) = under_way(&bed);
+        let begun = Stopwatch::start();
+        running.signal("-INT");
+        running.signal("-INT");
+        let mut answer = String::new();
+        let answered = stream.write_all(TEA.as_bytes()).and_then(|()| stream.read_to_string(&mut answer));
+        let (code, log) = running.ended();
+        // Where the machine stops between the two, the second one is another stop.
+        if code == Some(130) && begun.elapsed() >= Duration::from_millis(500) {
+            continue;
+        }
+        assert_eq!(code, Some(0), "{log}");
+        answered.unwrap();
+        assert!(answer.contains("HTTP/1.1 200"), "{answer}");
+        assert_eq!(bed.json(&["records"])["total"], 1);
+        return;
+    }
+    panic!("no two signals of ten came within half a second");
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn no_model_is_said_to_be_missing_where_search_by_meaning_is_switched_off() {
     assert!(told.contains("search by meaning is switched off: elastic"), "{told}");
     assert!(!told.contains("not named here"), "{told}");
     let words = bed.file("words.yaml", "memory: { buffer: { vector_search: false } }");
-    assert_eq!(run(&["--config", &words, "search", "tea"]).stderr, "");
+    assert_eq!(run(&["--config", &words, "search", "tea"]).complaints(), "");
 }
 
 #[test]

@@ -99,6 +99,16 @@ impl Answer {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}{}", self.stdout, self.stderr))
     }
 
+    /// Returns what the program said on stderr, without the line that explains why it takes long: a machine may be slow.
+    pub(crate) fn complaints(&self) -> String {
+        let end = " notes are still to be indexed; stopping loses nothing, the next command goes on\n";
+        let is_complaint = |line: &&str| {
+            let number = line.strip_prefix("note: ").and_then(|line| line.strip_suffix(end));
+            !number.is_some_and(|number| number.parse::<u64>().is_ok())
+        };
+        self.stderr.split_inclusive('\n').filter(is_complaint).collect()
+    }
+
     /// Asserts that the program failed with `code`, nothing on stdout and one line on stderr, and returns the line.
     pub(crate) fn refused(&self, code: i32) -> &str {
         assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);
@@ -138,6 +148,20 @@ pub(crate) fn unread(command: &mut Command, stdin: &[u8]) -> (Option<i32>, Strin
 #[cfg(unix)]
 pub(crate) fn signal(signal: &str, process: &std::process::Child) {
     assert!(Command::new("kill").args([signal, &process.id().to_string()]).status().unwrap().success());
+}
+
+/// Sends a signal to a process each second until it has ended, and returns its exit code: two that reach it at once count as one.
+#[cfg(all(unix, any(feature = "server", all(feature = "elastic", feature = "redis"))))]
+pub(crate) fn signal_until_the_end(name: &str, process: &mut std::process::Child) -> Option<i32> {
+    loop {
+        signal(name, process);
+        for _ in 0..50 {
+            if let Some(status) = process.try_wait().unwrap() {
+                return status.code();
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
 }
 
 /// Runs a statement over a file of SQLite that no program has open, and returns how many rows it changed.

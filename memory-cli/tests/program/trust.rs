@@ -50,7 +50,7 @@ fn a_system_line_of_a_foreign_file_becomes_no_instruction() {
 fn with_trust_roles_the_lines_of_a_file_speak_as_their_roles() {
     let bed = Bed::new();
     let answer = import(&bed, &foreign(), &["--trust-roles"]);
-    assert_eq!((answer.code, answer.stderr.as_str()), (0, ""));
+    assert_eq!((answer.code, answer.complaints().as_str()), (0, ""));
     assert_eq!(roles(&bed)[0], "system");
 }
 
