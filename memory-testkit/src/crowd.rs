@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use crate::{Failure, Scene};
+use crate::{Failure, RunningWatch, Scene};
 
-/// How long a probe may go on.
+/// How long a probe may go on, while the machine runs.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a probe may go on at all: a call of it may never end.
+const GIVEN_UP: Duration = Duration::from_secs(60);
 
 /// Spawns all tasks and waits for them. Passes if all pass; when one fails, the others are stopped.
 pub(crate) async fn together<T: Future<Output = Scene> + Send + 'static>(tasks: impl IntoIterator<Item = T>) -> Scene {
@@ -21,17 +24,19 @@ pub(crate) async fn together<T: Future<Output = Scene> + Send + 'static>(tasks: 
 
 /// Repeats a check until it passes: a dropped call may still be working in the background.
 pub(crate) async fn until<T: Future<Output = Scene>>(ask: impl Fn() -> T) -> Scene {
+    let begun = RunningWatch::start();
     let probe = async {
         loop {
-            match ask().await {
-                Ok(()) => return,
-                Err(_) => tokio::task::yield_now().await,
+            // The last answer tells what is wrong.
+            let answer = ask().await;
+            if answer.is_ok() || begun.elapsed() >= PATIENCE {
+                return answer;
             }
+            tokio::task::yield_now().await;
         }
     };
-    match tokio::time::timeout(PATIENCE, probe).await {
-        Ok(()) => Ok(()),
-        // The last answer tells what is wrong.
+    match tokio::time::timeout(GIVEN_UP, probe).await {
+        Ok(answer) => answer,
         Err(_) => ask().await,
     }
 }

@@ -26,7 +26,7 @@ const LABEL: &str = "org.memory-testkit";
 const RUN_LABEL: &str = "org.memory-testkit.run";
 
 /// The longest that the engine may take to say that it is there.
-const ENGINE: Duration = Duration::from_secs(5);
+const ENGINE: Duration = Duration::from_secs(60);
 
 /// How often is tried what the engine refuses at times (a container of a fixed name while another process makes it), and
 /// how long between two tries.

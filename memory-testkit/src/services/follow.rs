@@ -21,8 +21,8 @@ use crate::running::RunningWatch;
 /// How long a call of an index may wait for its server.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How soon the index has caught up once the server is back.
-const CAUGHT_UP: Duration = Duration::from_secs(30);
+/// How long the index is waited for once the server is back.
+const CAUGHT_UP: Duration = Duration::from_secs(300);
 
 /// What every message is about.
 const WORD: &str = "roses";
