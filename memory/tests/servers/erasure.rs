@@ -22,8 +22,8 @@ use crate::places::Places;
 const OWNERS: usize = 50;
 /// How many of them are read at once.
 const AT_ONCE: usize = 5;
-/// How long upkeep may need to end what was begun, once the server answers.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long is waited for upkeep to end what was begun, once the server answers.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Kills a server as soon as the first store is told to erase: the tombstone stands then, and nothing else is done.
 #[derive(Debug)]

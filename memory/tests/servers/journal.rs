@@ -27,8 +27,8 @@ const TALKS: usize = 8;
 /// How many messages a process is told to be stored before it is killed, at least.
 const TOLD: usize = 300;
 
-/// How long what waits may take to reach the server once it is back.
-const DRAINED: Duration = Duration::from_secs(60);
+/// How long is waited for what has to reach the server once it is back.
+const DRAINED: Duration = Duration::from_secs(300);
 
 /// How long a call to the server may take ([`memory::layer::GuardPolicy`]).
 const DEADLINE: Duration = Duration::from_secs(6);
