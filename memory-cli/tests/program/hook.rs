@@ -175,8 +175,8 @@ fn of_a_transcript_that_is_too_long_the_end_is_stored_and_the_rest_is_told_once(
     assert_eq!(bed.json(&["show", "s1"])["messages"], 2);
 }
 
-/// Sends an event until all messages of its transcript are stored, and returns the memory. Returns none if a hook had no time to read
-/// back to what is stored: it says that what is between is not stored, and no later one stores it.
+/// Sends an event until all messages of its transcript are stored, and returns the memory. Returns none if a hook had no time to
+/// read back to what is stored: it says that what is between is not stored, and no later one stores it.
 fn all_stored(lines: &[String]) -> Option<Bed> {
     let bed = Bed::new();
     let path = bed.file("transcript.jsonl", lines.join("\n"));
