@@ -49,7 +49,8 @@ struct Ran {
 /// Notes the time, and returns all in which the machine ran.
 fn ran() -> Duration {
     let mut noted = RAN.lock().unwrap_or_else(PoisonError::into_inner);
-    noted.whole += counted(noted.last.elapsed());
+    let gap = noted.last.elapsed();
+    noted.whole += counted(gap);
     noted.last = Stopwatch::start();
     noted.whole
 }
@@ -71,13 +72,12 @@ mod tests {
 
     #[test]
     fn goes_on_while_nobody_asks() {
-        let (running, watch) = (RunningWatch::start(), Stopwatch::start());
-        let all = Duration::from_millis(500);
-        // Without the thread that notes the time, the one gap would count as a stop.
-        thread::sleep(all);
-        while running.elapsed() < MOST + TICK {
-            thread::sleep(TICK);
+        let (watch, running) = (Stopwatch::start(), RunningWatch::start());
+        // Without the thread that notes the time, each of these gaps would count as a stop: five of them are half a second.
+        for _ in 0..5 {
+            thread::sleep(5 * MOST);
         }
-        assert!(running.elapsed() <= watch.elapsed());
+        let counted = running.elapsed();
+        assert!(counted > 6 * MOST && counted <= watch.elapsed(), "{counted:?} of {:?}", watch.elapsed());
     }
 }
