@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use memory_core::error::Transience;
 use memory_core::{Error, Timestamp};
 use memory_models::{ChatModel, HttpConfig};
+use memory_testkit::RunningWatch;
 use memory_testkit::doubles::ManualClock;
 use memory_testkit::wire::{Asked, Reply, Server, openai};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -97,33 +99,40 @@ async fn the_date_to_wait_for_is_read_by_the_clock() {
     assert_eq!(server.requests(), 1, "an hour is too long");
 }
 
-/// Returns a config with a deadline of 300 ms.
+/// Returns a config with a deadline of 1.5 s.
 fn hasty(server: &Server) -> HttpConfig {
-    config(&server.url("")).with_deadline(300 * MILLI).with_stream_deadline(300 * MILLI)
+    config(&server.url("")).with_deadline(1_500 * MILLI).with_stream_deadline(1_500 * MILLI)
+}
+
+/// Returns what a call answers whose time is up after 1.5 s at the most; it has a second more.
+async fn in_time<T>(call: impl Future<Output = T>) -> T {
+    let begun = RunningWatch::start();
+    let answer = timeout(Duration::from_secs(60), call).await.unwrap();
+    assert!(begun.elapsed() < 2_500 * MILLI, "{:?}", begun.elapsed());
+    answer
+}
+
+/// Asks a server that falls silent at this byte of its answers.
+async fn is_given_up(wire: Wire, part: usize) {
+    let (whole, streamed) = (wire.whole("Lima.").hang_at(part), wire.stream(&PIECES).hang_at(part));
+    let server =
+        Server::start(move |asked| if asked.json()["stream"] == true { streamed.clone() } else { whole.clone() }).await;
+    let silent = config(&server.url("")).with_silence(750 * MILLI);
+    for (model, why) in [(wire.model(hasty(&server)), "in time"), (wire.model(silent), "silent for too long")] {
+        let whole = in_time(model.answer(&question())).await.unwrap_err();
+        let streamed = in_time(stream(model.as_ref(), &question())).await.0.unwrap_err();
+        for error in [whole, streamed] {
+            let is_late = matches!(error, Error::Backend { transience: Transience::Late, .. });
+            assert!(is_late && error.with_causes().contains(why), "{wire:?} {part}: {error:?}");
+        }
+    }
+    assert_eq!(server.requests(), 4, "what was late once is not asked again");
 }
 
 #[tokio::test]
 async fn a_server_that_is_silent_before_or_within_its_answer_is_given_up() {
-    for wire in WIRES {
-        for part in [0, 9, 300] {
-            let (whole, streamed) = (wire.whole("Lima.").hang_at(part), wire.stream(&PIECES).hang_at(part));
-            let server = Server::start(
-                move |asked| if asked.json()["stream"] == true { streamed.clone() } else { whole.clone() },
-            )
-            .await;
-            let silent = config(&server.url("")).with_silence(150 * MILLI);
-            for (model, why) in [(wire.model(hasty(&server)), "in time"), (wire.model(silent), "silent for too long")] {
-                let second = Duration::from_millis(1_300);
-                let whole = timeout(second, model.answer(&question())).await.unwrap().unwrap_err();
-                let streamed = timeout(second, stream(model.as_ref(), &question())).await.unwrap().0.unwrap_err();
-                for error in [whole, streamed] {
-                    let is_late = matches!(error, Error::Backend { transience: Transience::Late, .. });
-                    assert!(is_late && error.with_causes().contains(why), "{wire:?} {part}: {error:?}");
-                }
-            }
-            assert_eq!(server.requests(), 4, "what was late once is not asked again");
-        }
-    }
+    // All at once: each waits for its time to be up, which is so long that a busy machine has asked the server by then.
+    join_all(WIRES.into_iter().flat_map(|wire| [0, 9, 300].map(|part| is_given_up(wire, part)))).await;
 }
 
 #[tokio::test]
@@ -133,7 +142,9 @@ async fn an_error_whose_words_do_not_come_is_told_by_its_status() {
         let head = reply.head_size();
         let server = Server::start(move |_| reply.clone().hang_at(head)).await;
         let model = wire.of(&server);
-        let soon = timeout(Duration::from_secs(5), model.answer(&question())).await;
+        let begun = RunningWatch::start();
+        let soon = timeout(Duration::from_secs(50), model.answer(&question())).await;
+        assert!(begun.elapsed() < Duration::from_secs(5), "{wire:?} took {:?}", begun.elapsed());
         let error = soon.expect("an answer before the silence is too long").unwrap_err();
         assert!(!error.is_retryable() && error.with_causes().contains("401"), "{wire:?}: {error:?}");
     }
@@ -149,8 +160,8 @@ async fn the_words_of_an_error_are_read_while_they_come() {
         let head = format!("HTTP/1.1 429 X\r\ncontent-length: {}\r\n\r\n", body.len());
         stream.read_u8().await.unwrap();
         stream.write_all(head.as_bytes()).await.unwrap();
-        for part in body.as_bytes().chunks(body.len().div_ceil(3)) {
-            sleep(400 * MILLI).await;
+        for part in body.as_bytes().chunks(body.len().div_ceil(12)) {
+            sleep(100 * MILLI).await;
             stream.write_all(part).await.unwrap();
         }
         stream
@@ -174,8 +185,8 @@ async fn over_a_minute_of_failure_a_tenth_more_is_asked_than_was_called() {
     assert!((201..=220).contains(&server.requests()), "{} requests for 200 calls", server.requests());
 }
 
-#[tokio::test]
-async fn what_comes_too_fast_waits_for_its_turn_or_is_refused() {
+/// Makes ten calls at once of which few have their turn in time, and returns how many were answered.
+async fn paced() -> usize {
     let server = Server::start(|_| Wire::OpenAi.whole("x")).await;
     let paced = config(&server.url("")).with_requests_per_minute(600).with_deadline(250 * MILLI);
     let model: Arc<dyn ChatModel> = Arc::from(Wire::OpenAi.model(paced));
@@ -188,7 +199,19 @@ async fn what_comes_too_fast_waits_for_its_turn_or_is_refused() {
     let answers = calls.join_all().await;
     let made = answers.iter().filter(|answer| answer.is_ok()).count();
     // At 0, 100 and 200 ms; the rest comes after its deadline.
-    assert!((1..=3).contains(&made), "{made}");
+    assert!(made <= 3, "{made}");
     assert!(answers.iter().filter_map(|answer| answer.as_ref().err()).all(Error::is_retryable));
     assert!(server.requests() <= 3 && begun.elapsed() >= 100 * MILLI, "{} requests", server.requests());
+    made
+}
+
+#[tokio::test]
+async fn what_comes_too_fast_waits_for_its_turn_or_is_refused() {
+    // Where the machine stops, even the first call may be late; what is asserted of the others holds each time.
+    for _ in 0..5 {
+        if paced().await >= 1 {
+            return;
+        }
+    }
+    panic!("no call was answered");
 }

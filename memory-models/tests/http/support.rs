@@ -13,8 +13,8 @@ pub(crate) const PIECES: [&str; 4] = ["Lima", " is the", " capital — ", "¡sí
 
 pub(crate) fn config(url: &str) -> HttpConfig {
     let second = Duration::from_secs(1);
-    let config = HttpConfig::new(url).unwrap().with_key(KEY).with_silence(10 * second);
-    config.with_deadline(20 * second).with_stream_deadline(20 * second)
+    let config = HttpConfig::new(url).unwrap().with_key(KEY).with_silence(60 * second);
+    config.with_deadline(120 * second).with_stream_deadline(120 * second)
 }
 
 pub(crate) fn said(role: Role, text: &str) -> Message {
