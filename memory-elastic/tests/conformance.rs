@@ -19,8 +19,9 @@ static PREFIX: LazyLock<String> = LazyLock::new(|| format!("t{}", Uuid::now_v7()
 
 async fn open(setting: &Setting) -> Result<Elastic> {
     let config = ElasticConfig::new(&setting.url)?.with_prefix(&PREFIX)?.with_refresh(Duration::from_millis(50));
-    // The machine of a test may be busy with something else.
-    Elastic::connect(config.with_patience(Duration::from_secs(20)).with_bulk_patience(Duration::from_secs(30))).await
+    // The machine of a test may be busy with something else, or stop for many seconds.
+    let patience = Duration::from_secs(60);
+    Elastic::connect(config.with_patience(patience).with_bulk_patience(patience)).await
 }
 
 async fn text(setting: Setting) -> Result<Texts> {

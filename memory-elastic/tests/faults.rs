@@ -20,7 +20,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use probe::probe;
-use server::{Admin, open};
+use server::{Admin, open, open_within};
 
 fn entry(number: u64, epoch: u64) -> memory_core::Result<TextEntry> {
     let mut fields = Fields::of_span(&SessionId::new("s")?, Seq(1), Timestamp(0));
@@ -91,7 +91,7 @@ async fn faults_of_an_index_are_typed_and_pass_when_they_are_mended(servers: Ser
 
 async fn s3_8_a_frozen_server_is_told_in_time_and_a_killed_one_keeps_what_it_acknowledged(servers: Servers) -> Scene {
     let mut server = servers.own("elastic")?.start().await?;
-    let (text, scope) = (open(server.url(), "kill").await?, Scope::new("f", "ada")?);
+    let (text, scope) = (open_within(server.url(), "kill", Duration::from_secs(10)).await?, Scope::new("f", "ada")?);
     for number in 0..20 {
         let entries: memory_core::Result<Vec<_>> = (0..10).map(|next| entry(10 * number + next, 0)).collect();
         equal(text.put(&scope, &entries?, Visibility::AfterFlush).await?.len(), 0)?;

@@ -11,7 +11,7 @@ use memory_testkit::services::Service;
 use memory_testkit::{Setting, Suite, Vectors};
 
 /// The patience of a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn config(url: String) -> QdrantConfig {
     // Tenants are fresh in every scenario, so all may share a collection and stand beside one another in it.

@@ -23,9 +23,14 @@ mod stub {
         reply::array(&[reply::bulk("ok"), reply::array(&state), reply::array(&none)])
     }
 
+    /// Returns the way to a stub, which answers at once, with the patience of a machine that may stop for many seconds.
+    fn patient(url: impl Into<String>) -> RedisConfig {
+        RedisConfig::new(url).with_timeout(Duration::from_secs(60)).with_connect_timeout(Duration::from_secs(60))
+    }
+
     async fn open(stub: &RedisStub) -> Result<RedisChat> {
         let url = stub.url().replace("redis://", &format!("redis://:{CANARY}@"));
-        RedisChat::new(&Redis::connect(RedisConfig::new(url)).await?)
+        RedisChat::new(&Redis::connect(patient(url)).await?)
     }
 
     async fn append(chat: &RedisChat) -> Result<Appended> {
@@ -161,7 +166,7 @@ mod stub {
         let (stub, clock) = (RedisStub::start().await.unwrap(), Arc::new(ManualClock::default()));
         set_up(&stub, "always", "noeviction");
         stub.always("EVALSHA", appended());
-        let config = RedisConfig::new(stub.url()).with_clock(clock.clone());
+        let config = patient(stub.url()).with_clock(clock.clone());
         let chat = RedisChat::new(&Redis::connect(config).await.unwrap()).unwrap();
         set_up(&stub, "everysec", "noeviction");
         let asked = count(&stub, "CONFIG");
@@ -181,7 +186,7 @@ mod stub {
             let (stub, clock) = (RedisStub::start().await.unwrap(), Arc::new(ManualClock::default()));
             set_up(&stub, "always", "volatile-lru");
             stub.always("EVALSHA", appended());
-            let config = RedisConfig::new(stub.url()).with_clock(clock.clone()).with_allow_lossy(allows);
+            let config = patient(stub.url()).with_clock(clock.clone()).with_allow_lossy(allows);
             let chat = RedisChat::new(&Redis::connect(config).await.unwrap()).unwrap();
             append(&chat).await.unwrap();
             set_up(&stub, "always", "allkeys-lru");
@@ -199,7 +204,7 @@ mod stub {
     async fn settings_are_read_again_after_a_connection_was_cut() {
         let (stub, clock) = (RedisStub::start().await.unwrap(), Arc::new(ManualClock::default()));
         set_up(&stub, "always", "noeviction");
-        let config = RedisConfig::new(stub.url()).with_clock(clock.clone());
+        let config = patient(stub.url()).with_clock(clock.clone());
         let chat = RedisChat::new(&Redis::connect(config).await.unwrap()).unwrap();
         stub.once("EVALSHA", "");
         stub.always("EVALSHA", appended());
@@ -236,7 +241,7 @@ mod stub {
     #[tokio::test]
     async fn a_cache_is_erased_anew_until_a_whole_scan_finds_nothing() {
         let stub = RedisStub::start().await.unwrap();
-        let cache = RedisCache::new(&Redis::connect(RedisConfig::new(stub.url())).await.unwrap());
+        let cache = RedisCache::new(&Redis::connect(patient(stub.url())).await.unwrap());
         // How many values went, how many entries the index held of them, and where to go on.
         for (removed, listed, next) in [(2, 3, "7"), (0, 0, "0"), (0, 1, "0"), (1, 1, "7"), (0, 0, "0"), (0, 0, "0")] {
             let [removed, listed] = [removed, listed].map(reply::integer);

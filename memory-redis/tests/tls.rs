@@ -1,6 +1,7 @@
 //! Encrypted connections: a certificate that is trusted, one that is not, and the provider that rustls takes.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use memory_core::store::chat::{Append, ChatStore, NewMessage, Page};
 use memory_core::store::{Health, Store as _};
@@ -23,8 +24,13 @@ fn secure(url: &str) -> String {
     url.replacen("redis://", "rediss://:hunter2@", 1)
 }
 
+/// Returns the way to a server, with the patience of a machine that may stop for many seconds.
+fn patient(url: impl Into<String>) -> RedisConfig {
+    RedisConfig::new(url).with_timeout(Duration::from_secs(60)).with_connect_timeout(Duration::from_secs(60))
+}
+
 fn trusting(url: &str) -> RedisConfig {
-    RedisConfig::new(secure(url)).with_root_certificate(AUTHORITY)
+    patient(secure(url)).with_root_certificate(AUTHORITY)
 }
 
 async fn probe(url: String) -> Result<Health> {
@@ -41,11 +47,11 @@ async fn a_trusted_server_is_spoken_to_and_another_is_not(servers: Servers) -> S
     chat.append(&scope, &session, &Append::new(vec![NewMessage::sized(message, 1)])).await?;
     equal(chat.read(&scope, &session, &Page::newest(1)).await?.messages.len(), 1)?;
 
-    let untrusted = Redis::connect(RedisConfig::new(secure(server.url()))).await.map(drop);
+    let untrusted = Redis::connect(patient(secure(server.url()))).await.map(drop);
     check!(matches!(&untrusted, Err(error) if !error.is_retryable()), "not trusted: {untrusted:?}");
     let plain = Redis::connect(RedisConfig::new(server.url())).await.map(drop);
     check!(matches!(plain, Err(Error::Backend { .. })), "not encrypted: {plain:?}");
-    let wrong = RedisConfig::new(secure(server.url()).replace("hunter2", "wrong")).with_root_certificate(AUTHORITY);
+    let wrong = patient(secure(server.url()).replace("hunter2", "wrong")).with_root_certificate(AUTHORITY);
     let wrong = Redis::connect(wrong).await.map(drop);
     check!(matches!(&wrong, Err(error) if !error.is_retryable()), "with a wrong password: {wrong:?}");
     server.remove().await?;

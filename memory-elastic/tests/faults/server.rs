@@ -9,10 +9,14 @@ use memory_testkit::generate::deletion;
 use memory_testkit::{Failure, Scene};
 use serde_json::{Value, json};
 
-/// Opens a text store with an index of its own.
+/// Opens a text store with an index of its own, with more patience than usual: a machine may stop for many seconds.
 pub(crate) async fn open(url: &str, prefix: &str) -> Result<ElasticText> {
+    open_within(url, prefix, Duration::from_secs(60)).await
+}
+
+/// Opens a text store of which each call waits so long for the server.
+pub(crate) async fn open_within(url: &str, prefix: &str, patience: Duration) -> Result<ElasticText> {
     let config = ElasticConfig::new(url)?.with_prefix(prefix)?.with_refresh(Duration::from_millis(50));
-    let patience = Duration::from_secs(10);
     ElasticText::open(&Elastic::connect(config.with_patience(patience).with_bulk_patience(patience)).await?, "test")
         .await
 }

@@ -23,7 +23,7 @@ use memory_testkit::{Failure, Scene, Suite, check};
 use uuid::Uuid;
 
 /// The patience of a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The dimension of every vector here.
 const DIMENSION: usize = 8;
