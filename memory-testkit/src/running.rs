@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn goes_on_while_nobody_asks() {
         let (watch, running) = (Stopwatch::start(), RunningWatch::start());
-        // Without the thread that notes the time, each of these gaps would count as a stop: five of them are half a second.
+        // Without the thread that notes the time, all of this would be one gap. A stop takes away one of the sleeps, or two.
         for _ in 0..5 {
             thread::sleep(5 * MOST);
         }
