@@ -32,7 +32,8 @@ pub(crate) fn says_no_more(text: &str, names: &[String], messages: &[&Message]) 
     let speakers = messages.iter().filter_map(|message| message.speaker.as_deref());
     let said: HashSet<&str> = texts.iter().map(String::as_str).chain(speakers).flat_map(words).collect();
     let names = names.iter().flat_map(|name| words(name));
-    telling_words(text).iter().map(String::as_str).chain(names).all(|word| said.contains(word))
+    let words = telling_words(text);
+    words.iter().map(String::as_str).chain(names).all(|word| said.contains(word))
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
