@@ -5,8 +5,6 @@ use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::JoinHandle;
 
-use crate::support::signal_until_the_end;
-
 /// Sends a request, and returns its status and its body.
 pub(crate) fn send(address: &str, token: &str, method: &str, path: &str, body: &str) -> std::io::Result<(u16, String)> {
     let mut stream = TcpStream::connect(address)?;
@@ -28,7 +26,7 @@ pub(crate) fn send(address: &str, token: &str, method: &str, path: &str, body: &
 }
 
 /// A process that does not outlive a test that fails.
-struct Process(Child);
+pub(crate) struct Process(pub(crate) Child);
 
 impl Drop for Process {
     fn drop(&mut self) {
@@ -39,7 +37,7 @@ impl Drop for Process {
 
 /// A server that runs.
 pub(crate) struct Running {
-    process: Process,
+    pub(crate) process: Process,
     pub(crate) address: String,
     /// The token of its link, once that was read.
     pub(crate) token: Option<String>,
@@ -97,12 +95,6 @@ impl Running {
     pub(crate) fn signal(&self, signal: &str) {
         let id = self.process.0.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
-    }
-
-    /// Sends it a signal each second until it has ended, and returns what [`Running::ended`] does.
-    pub(crate) fn signalled_until_the_end(mut self, signal: &str) -> (Option<i32>, String) {
-        signal_until_the_end(signal, &mut self.process.0);
-        self.ended()
     }
 
     /// Waits for its end, and returns its exit code, and what it printed and logged.

@@ -9,7 +9,7 @@ use memory_testkit::RunningWatch;
 use serde_json::Value;
 
 use crate::running::Running;
-use crate::support::{Bed, unread};
+use crate::support::{Bed, signal_until_the_end, unread};
 
 #[test]
 fn a_token_opens_its_owner_until_it_is_revoked_and_the_end_leaves_one_file() {
@@ -119,11 +119,12 @@ fn under_way(bed: &Bed) -> (Running, TcpStream) {
 #[test]
 fn whoever_stops_a_server_twice_does_not_wait_for_a_request_under_way() {
     let bed = Bed::new();
-    let (running, _stream) = under_way(&bed);
+    let (mut running, _stream) = under_way(&bed);
     running.signal("-INT");
     // What comes within half a second is the same stop.
     std::thread::sleep(Duration::from_secs(1));
-    let (code, log) = running.signalled_until_the_end("-INT");
+    signal_until_the_end("-INT", &mut running.process.0);
+    let (code, log) = running.ended();
     assert_eq!(code, Some(130), "{log}");
     assert!(log.contains("stopped before what was under way had ended"), "{log}");
 }

@@ -104,7 +104,7 @@ impl Answer {
         let end = " notes are still to be indexed; stopping loses nothing, the next command goes on\n";
         let is_complaint = |line: &&str| {
             let number = line.strip_prefix("note: ").and_then(|line| line.strip_suffix(end));
-            !number.is_some_and(|number| number.parse::<u64>().is_ok())
+            number.is_none_or(|number| number.parse::<u64>().is_err())
         };
         self.stderr.split_inclusive('\n').filter(is_complaint).collect()
     }

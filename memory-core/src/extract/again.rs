@@ -31,9 +31,8 @@ pub(crate) fn says_no_more(text: &str, names: &[String], messages: &[&Message]) 
     let texts: Vec<String> = messages.iter().map(|message| message.text()).collect();
     let speakers = messages.iter().filter_map(|message| message.speaker.as_deref());
     let said: HashSet<&str> = texts.iter().map(String::as_str).chain(speakers).flat_map(words).collect();
-    let names = names.iter().flat_map(|name| words(name));
-    let words = telling_words(text);
-    words.iter().map(String::as_str).chain(names).all(|word| said.contains(word))
+    telling_words(text).iter().all(|word| said.contains(word.as_str()))
+        && names.iter().flat_map(|name| words(name)).all(|word| said.contains(word))
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {

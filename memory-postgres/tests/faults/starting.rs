@@ -9,7 +9,7 @@ use memory_core::error::Result as Answer;
 use memory_core::layer::{Guard, GuardPolicy, Guarded};
 use memory_core::store::chat::ChatStore;
 use memory_core::store::chat::Placement;
-use memory_core::time::{Stopwatch, SystemClock};
+use memory_core::time::SystemClock;
 use memory_postgres::{PgChat, Postgres, PostgresConfig, Tls};
 use memory_testkit::doubles::{Counting, Tapped};
 use memory_testkit::services::{Server, Servers};

@@ -85,7 +85,8 @@ pub(super) async fn open(path: Option<&Path>, _: &str) -> Result<Option<Arc<dyn 
     }
 }
 
-#[cfg(all(test, feature = "postgres", feature = "sqlite"))]
+#[cfg(test)]
+#[cfg(all(feature = "postgres", feature = "sqlite"))]
 mod tests {
     use memory_core::store::chat::{Append, NewMessage};
     use memory_core::{Message, Role, Scope, SessionId, Timestamp};
