@@ -72,7 +72,7 @@ impl Scoped {
         let metadata = record.metadata();
         let text = |key: &str| metadata.get(key).and_then(Value::as_str).unwrap_or_default();
         let slot = operation.slot.as_ref();
-        let fills = slot.is_some_and(|slot| text(SLOT) == slot.name && repeats(&slot.value, text(VALUE)));
+        let fills = slot.is_some_and(|slot| text(SLOT) == slot.name && repeats(&slot.name, &slot.value, text(VALUE)));
         let id = |kind: &str, text: &str| fingerprint(&self.inner().analysis, kind, text);
         fills || id(&record.kind, &record.text) == id(&operation.kind, &operation.text)
     }

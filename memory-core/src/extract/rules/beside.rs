@@ -41,17 +41,23 @@ impl Found<'_> {
         let replaces = |fact: &&Found<'_>| {
             let is_after = fact.turn != Turn::Steady || fact.operation.sources != self.operation.sources;
             let slot = fact.operation.slot.as_ref();
-            let ends = |value: &str| repeats(value, &mine.value) == (fact.turn == Turn::Over);
+            let ends = |value: &str| match fact.turn {
+                Turn::Over => repeats(&mine.name, value, &mine.value),
+                Turn::News => value != mine.value,
+                Turn::Steady => !repeats(&mine.name, value, &mine.value),
+            };
             let is_end = slot.is_some_and(|slot| slot.name == mine.name && ends(&slot.value));
             is_after && is_end && fact.trust >= self.trust
         };
         later.iter().find(replaces).map(|fact| fact.message.at.max(self.message.at))
     }
 
-    /// Returns whether `value`, which is known, says what this fact says, or more.
+    /// Returns whether `value`, which is known, says what this fact says, or more. News says something else than what is known,
+    /// unless it has the same value.
     fn is_told_by(&self, value: &str) -> bool {
         let slot = self.operation.slot.as_ref();
-        slot.is_some_and(|slot| slot.value == value || self.is_single && repeats(&slot.value, value))
+        let may_be_less = self.is_single && self.turn != Turn::News;
+        slot.is_some_and(|slot| slot.value == value || may_be_less && repeats(&slot.name, &slot.value, value))
     }
 
     /// Takes the words of a fact before it that says the same or more, so that both are one record. Where these words say more than

@@ -61,6 +61,27 @@ fn what_is_said_twice_at_once_is_one_record() {
 }
 
 #[test]
+fn a_move_is_never_less_of_what_is_known() {
+    for home in ["Porto Alegre", "Porto in Portugal"] {
+        let old = known(&format!("I live in {home}"), "home", home);
+        let id = old.record.id;
+        assert_eq!(effects(&found(vec![said("I moved to Porto.", 9)], vec![old])), [Effect::Change(id)], "{home}");
+        let talk = vec![said(&format!("I live in {home}."), 8), said("I moved to Porto.", 9)];
+        let ends: Vec<_> = found(talk, Vec::new()).iter().map(|operation| operation.valid_to).collect();
+        assert_eq!(ends, [Some(Timestamp(9)), None], "{home}");
+    }
+}
+
+#[test]
+fn a_town_is_not_another_whose_name_begins_with_its_own() {
+    let alegre = || known("I live in Porto Alegre", "home", "Porto Alegre");
+    assert_eq!(effects(&found(vec![said("I no longer live in Porto.", 9)], vec![alegre()])), []);
+    let (old, talk) = (alegre(), vec![said("I live in Porto.", 9)]);
+    let id = old.record.id;
+    assert_eq!(effects(&found(talk, vec![old])), [Effect::Change(id)]);
+}
+
+#[test]
 fn what_may_be_many_ends_nothing() {
     let rex = known("my dog is called Rex", "dog", "Rex");
     let talk = vec![said("My dog is called Bello.", 8), said("My dog is called Luna.", 9)];
