@@ -19,6 +19,7 @@ scenarios!(TABLE: Stores = [
     a_fact_is_forgotten_with_the_message_that_says_it,
     fewer_words_confirm_a_fact_and_are_forgotten_with_it,
     a_fact_that_has_ended_stays_ended_whatever_is_read_again,
+    a_fact_that_is_true_anew_is_forgotten_with_what_says_it_anew,
     what_may_be_many_is_ended_by_no_other,
     what_is_taken_back_ends_when_that_was_said,
     nothing_is_found_in_what_others_say,
@@ -159,6 +160,23 @@ async fn a_fact_that_has_ended_stays_ended_whatever_is_read_again(bed: Bed<Store
         world.memory.reindex(&name).await?;
     }
     Ok(())
+}
+
+async fn a_fact_that_is_true_anew_is_forgotten_with_what_says_it_anew(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, RuleExtractor).await?;
+    let (ada, talk) = (world.owner("ada")?, world.talk("ada")?);
+    let [first, other, last] = ["I live in Porto.", "I live in Rome.", "I live in Porto."].map(|text| world.user(text));
+    let id = last.id;
+    for said in [first, other, last] {
+        talk.append(vec![said]).await?;
+        world.tend().await?;
+    }
+    world.memory.reindex(&memory_core::store::upkeep::IndexName::new("facts/rules-1")?).await?;
+    world.tend().await?;
+    equal(facts(&ada).await?, ["user: I live in Porto"])?;
+    // The first message tells of the time before Rome, and of no other.
+    ada.forget(&Forget::Messages(vec![id])).await?;
+    equal(facts(&ada).await?.contains(&"user: I live in Porto".to_owned()), false)
 }
 
 async fn what_may_be_many_is_ended_by_no_other(bed: Bed<Stores>) -> Scene {

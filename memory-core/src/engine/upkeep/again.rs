@@ -87,7 +87,8 @@ impl Scoped {
     }
 
     /// Tells a record once more, from the messages of an operation, which are `said`. Neither its words nor its times change. If its
-    /// words say more than these messages, the telling is taken back with the first one's sources too.
+    /// words say more than these messages, the telling is taken back with the first one's sources too. A fact that was over when the
+    /// record began tells nothing.
     ///
     /// # Errors
     /// As [`Scoped::update`].
@@ -103,7 +104,9 @@ impl Scoped {
         let trust = said.iter().map(|message| trust_of(message)).min().unwrap_or(Trust::Untrusted);
         let sources = sources_of(operation);
         let tell = |record: &mut Record| {
-            if is_told_from(record, &sources) {
+            // What was over when the record began is another time of the same: the record does not rest on it.
+            let is_before = operation.valid_to.is_some_and(|end| end <= record.begins());
+            if is_before || is_told_from(record, &sources) {
                 return;
             }
             let mut telling = Telling::new(now, trust.min(record.trust()));
