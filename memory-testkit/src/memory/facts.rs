@@ -22,6 +22,7 @@ scenarios!(TABLE: Stores = [
     a_fact_that_is_true_anew_is_forgotten_with_what_says_it_anew,
     what_may_be_many_is_ended_by_no_other,
     what_is_taken_back_ends_when_that_was_said,
+    what_is_taken_back_stays_so_whoever_else_had_said_it,
     nothing_is_found_in_what_others_say,
     a_fact_has_the_trust_of_its_source_and_replaces_none_of_more,
     a_dry_run_changes_nothing,
@@ -216,6 +217,20 @@ async fn what_is_taken_back_ends_when_that_was_said(bed: Bed<Stores>) -> Scene {
     equal(facts(&ada).await?.len(), 0)?;
     let ends = ada.records(&Filter::All, None, 9).await?.into_iter().map(|stored| stored.record.validity().1);
     equal(ends.collect::<Vec<_>>(), [Some(end)])
+}
+
+async fn what_is_taken_back_stays_so_whoever_else_had_said_it(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, RuleExtractor).await?;
+    let (ada, talk) = (world.owner("ada")?, world.talk("ada")?);
+    talk.append(vec![world.user("I live in Porto.")]).await?;
+    world.tend().await?;
+    let again = world.user("I live in Porto.");
+    let id = again.id;
+    talk.append(vec![again, world.user("I no longer live in Porto.")]).await?;
+    world.tend().await?;
+    equal(facts(&ada).await?.len(), 0)?;
+    ada.forget(&Forget::Messages(vec![id])).await?;
+    equal(facts(&ada).await?.len(), 0)
 }
 
 async fn nothing_is_found_in_what_others_say(bed: Bed<Stores>) -> Scene {

@@ -131,15 +131,15 @@ impl Scoped {
         Ok(())
     }
 
-    /// Ends a record at `end`, unless it has ended before or is superseded.
+    /// Ends each telling of a record at `end`, unless it has ended before, or the record is superseded.
     ///
     /// # Errors
     /// As [`Scoped::update`].
     pub(super) async fn end_at(&self, id: RecordId, end: Timestamp) -> Result<()> {
         let ended = |record: &mut Record| {
-            let end = end.max(record.begins());
-            if record.superseded.is_none() && record.validity().1.is_none_or(|until| until > end) {
-                *record = record.until(end);
+            // Earlier tellings may be open where the last one has ended.
+            if record.superseded.is_none() {
+                *record = record.until(end.max(record.begins()));
             }
         };
         self.update(id, ended).await.map(drop)
