@@ -25,6 +25,7 @@ scenarios!(TABLE: Stores = [
     what_is_taken_back_stays_so_whoever_else_had_said_it,
     nothing_is_found_in_what_others_say,
     a_fact_has_the_trust_of_its_source_and_replaces_none_of_more,
+    a_fact_that_has_ended_holds_none_of_more_trust,
     a_dry_run_changes_nothing,
     an_answer_that_is_not_allowed_changes_nothing_and_is_asked_for_again,
     an_extractor_that_panics_holds_up_nothing_else,
@@ -263,6 +264,26 @@ async fn a_fact_has_the_trust_of_its_source_and_replaces_none_of_more(bed: Bed<S
         talk.append(vec![world.user("I live in Lisbon.")]).await?;
     }
     Ok(())
+}
+
+async fn a_fact_that_has_ended_holds_none_of_more_trust(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, RuleExtractor).await?;
+    let (ada, talk) = (world.owner("ada")?, world.talk("ada")?);
+    let mut read = world.user("I live in Rome.");
+    read.trust = Trust::Untrusted;
+    let early = read.at;
+    for said in [read, world.user("I moved to Lisbon.")] {
+        talk.append(vec![said]).await?;
+        world.tend().await?;
+    }
+    // The person's own word of the same time, as from an import.
+    ada.session(&session("copy")?).append(vec![Message::new(Role::User, "I live in Rome.", early)]).await?;
+    world.tend().await?;
+    equal(facts(&ada).await?, ["user: I moved to Lisbon"])?;
+    let stored = ada.records(&Filter::eq(Field::Tag, "Rome"), None, 9).await?;
+    let mut trusts: Vec<Trust> = stored.iter().map(|stored| stored.record.trust()).collect();
+    trusts.sort();
+    equal(trusts, [Trust::Untrusted, Trust::User])
 }
 
 async fn a_dry_run_changes_nothing(bed: Bed<Stores>) -> Scene {

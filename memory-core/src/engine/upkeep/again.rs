@@ -41,12 +41,14 @@ impl Scoped {
         Ok(akin)
     }
 
-    /// Returns the record among `akin` that holds what an operation adds, said at `said`, and is not to be changed by that: it has
-    /// ended, and was told from the same messages or ended later; or it began when what is added had ended.
+    /// Returns the record among `akin` that holds what an operation adds, said at `said` with `trust`, and is not to be changed by
+    /// that: it has ended, and was told from the same messages or, with no less trust, ended later; or it began when what is added
+    /// had ended.
     pub(super) async fn holder(
         &self,
         operation: &Operation,
         said: Timestamp,
+        trust: Trust,
         akin: &[StoredRecord],
     ) -> Result<Option<RecordId>> {
         for stored in akin {
@@ -55,8 +57,9 @@ impl Scoped {
                 continue;
             }
             let is_held = if self.is_retired(stored) {
-                let end = self.end_of(record).await?;
-                end.is_some_and(|end| said < end || is_told_from(record, &sources_of(operation)))
+                let is_told = is_told_from(record, &sources_of(operation));
+                let may_hold = is_told || record.trust() >= trust;
+                may_hold && self.end_of(record).await?.is_some_and(|end| is_told || said < end)
             } else {
                 operation.valid_to.is_some_and(|end| end <= record.begins())
             };

@@ -182,7 +182,7 @@ impl Scoped {
         let held = match operation.effect {
             Effect::Retract(id) => return self.end_at(id, operation.valid_to.unwrap_or(at)).await,
             Effect::Confirm(id) => Some(id),
-            Effect::Add | Effect::Change(_) | Effect::Correct(_) => self.holder(operation, at, akin).await?,
+            Effect::Add | Effect::Change(_) | Effect::Correct(_) => self.holder(operation, at, trust, akin).await?,
         };
         if let Some(id) = held {
             return self.tell_again(id, extraction, session, operation, &said).await;
