@@ -18,6 +18,8 @@ use sentence::{Said, said};
 
 /// The longest message that is read, in bytes: longer ones are pasted.
 const LONGEST: usize = 4_096;
+/// The longest name of a slot, value and tag, in bytes. An answer with a longer one is refused whole.
+const BYTES: usize = 255;
 /// The most operations of one answer; the newest facts are kept.
 const MOST: usize = 32;
 
@@ -67,13 +69,15 @@ fn facts(row: &StoredMessage) -> Vec<Found<'_>> {
 }
 
 fn found<'a>(row: &StoredMessage, message: &'a Message, fact: Said<'_>) -> Found<'a> {
-    let Said { clause, value, slot, is_single, turn, kind, entities } = fact;
+    let Said { clause, value, slot, is_single, turn, kind, mut entities } = fact;
+    entities.retain(|name| name.len() <= BYTES);
     // One owner's conversations may have several speakers, and each has a home.
     let name = slot.map(|slot| match &message.speaker {
         Some(speaker) => format!("{speaker}/{slot}"),
         None => slot,
     });
-    let slot = name.filter(|name| name.len() <= 255).map(|name| Slot { name, value: value.to_owned() });
+    let fits = |name: &String| name.len() <= BYTES && value.len() <= BYTES;
+    let slot = name.filter(fits).map(|name| Slot { name, value: value.to_owned() });
     let operation = Operation {
         effect: Effect::Add,
         kind: kind.to_owned(),
@@ -87,3 +91,6 @@ fn found<'a>(row: &StoredMessage, message: &'a Message, fact: Said<'_>) -> Found
     };
     Found { operation, message, trust: trust_of(message), is_single, turn }
 }
+
+#[cfg(test)]
+mod tests;
