@@ -24,9 +24,9 @@ use crate::chat::{Answer, StopReason, Usage};
 /// How many texts and tokens are embedded at once.
 const BATCH: (usize, u64) = (32, 30_000);
 /// The smallest window that is asked for.
-const LEAST_WINDOW: u64 = 4_096;
-/// The tokens that are left for an answer without a bound.
-const ROOM: u64 = 2_048;
+const LEAST_WINDOW: u64 = 8_192;
+/// The tokens that are left for an answer without a bound. A model that thinks needs them: it ends where the window does.
+const ROOM: u64 = 8_192;
 /// The tokens by which a model's template frames a message, beside those that are counted.
 const FRAME: u64 = 8;
 

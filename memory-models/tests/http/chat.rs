@@ -117,7 +117,7 @@ async fn ollama_is_asked_in_its_shape() {
             { "role": "user", "content": "What is the capital of Peru?" }
         ],
         "stream": false,
-        "options": { "num_predict": 90, "temperature": 0.7, "num_ctx": 4_096 },
+        "options": { "num_predict": 90, "temperature": 0.7, "num_ctx": 8_192 },
         "truncate": false,
         "shift": false
     });
@@ -135,10 +135,13 @@ async fn ollama_is_asked_for_a_window_that_holds_the_whole_request() {
     }
     let window = |asked: &Asked| asked.json()["options"]["num_ctx"].as_u64().unwrap();
     let windows: Vec<u64> = server.asked().iter().map(window).collect();
-    assert!(windows[0] == 4_096 && windows[1] >= 8_192 && windows[2] >= 65_536, "{windows:?}");
+    assert!(windows[0] == 8_192 && windows[1] >= 8_192 && windows[2] >= 65_536, "{windows:?}");
     let error = model.answer(&long(40_000)).await.unwrap_err();
     assert!(matches!(error, memory_core::Error::Invalid { .. }), "{error:?}");
     assert_eq!(server.requests(), 3, "what does not fit is not sent");
+    // Thoughts are part of an answer, and one without a bound has room for them.
+    model.answer(&question()).await.unwrap();
+    assert_eq!(window(&server.asked().remove(3)), 16_384);
 }
 
 /// A call of a tool and its result.
