@@ -16,7 +16,7 @@ use crate::provider::Served;
 pub(crate) struct Model(Infallible);
 
 impl Model {
-    pub(crate) fn open(_: &Answering, _: Option<&str>) -> Result<Self, Failure> {
+    pub(crate) fn open(_: &Answering, _: Option<&str>, _: u64) -> Result<Self, Failure> {
         Err(missing())
     }
 

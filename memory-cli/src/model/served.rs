@@ -13,6 +13,11 @@ use crate::cli::Answering;
 use crate::failure::Failure;
 use crate::provider::{Provider, Served};
 
+/// The tokens that Ollama may be asked to hold at once where few are needed.
+const WINDOW: u64 = 32_768;
+/// The tokens that are left for an answer without a bound.
+const ANSWER: u64 = 8_192;
+
 /// The model that answers.
 pub(crate) struct Model(Arc<dyn ChatModel>);
 
@@ -23,17 +28,22 @@ impl fmt::Debug for Model {
 }
 
 impl Model {
-    /// Returns the model of this name. Asks it nothing yet.
-    pub(crate) fn open(answering: &Answering, name: Option<&str>) -> Result<Self, Failure> {
+    /// Returns the model of this name, which is sent contexts of up to `budget` tokens. Asks it nothing yet.
+    pub(crate) fn open(answering: &Answering, name: Option<&str>, budget: u64) -> Result<Self, Failure> {
         let name = name.ok_or_else(|| Failure::Usage("say which model is to answer: --model NAME".to_owned()))?;
         let url = answering.base_url.as_deref();
         let config = |provider| config(provider, url, answering.key_env.as_deref());
+        // Ollama is asked for as much as a request needs, by an estimate that may be well above the count of the budget.
+        let answer = answering.max_tokens.unwrap_or(ANSWER);
+        let window = budget.saturating_mul(2).saturating_add(answer).max(WINDOW);
         Ok(Self(match answering.provider {
             None => Arc::new(OpenAi::compatible(config(Provider::Openai)?)?.chat(name)),
             Some(Provider::Openai) => Arc::new(OpenAi::with_config(config(Provider::Openai)?)?.chat(name)),
             Some(Provider::Azure) => Arc::new(OpenAi::azure(config(Provider::Azure)?)?.chat(name)),
             Some(Provider::Anthropic) => Arc::new(Anthropic::with_config(config(Provider::Anthropic)?)?.chat(name)),
-            Some(Provider::Ollama) => Arc::new(Ollama::with_config(config(Provider::Ollama)?)?.chat(name)),
+            Some(Provider::Ollama) => {
+                Arc::new(Ollama::with_config(config(Provider::Ollama)?)?.chat(name).with_window(window))
+            }
         }))
     }
 

@@ -175,6 +175,19 @@ fn an_answer_that_the_model_ended_early_is_stored_with_why() {
     assert_eq!(stops, [&Value::Null, &Value::from("length")]);
 }
 
+#[test]
+fn ollama_is_asked_to_hold_as_much_as_the_budget_allows() {
+    let models = Models::start(says(&["Blue."]));
+    let said = chat(
+        &Bed::new(),
+        &models,
+        &["--provider", "ollama", "--budget", "60000"],
+        &format!("{}\n", "sea ".repeat(40_000)),
+    );
+    assert_eq!((said.code, said.stdout.as_str()), (0, "Blue.\n"), "{}", said.stderr);
+    assert!(models.server.asked()[0].json()["options"]["num_ctx"].as_u64() >= Some(65_536));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_model_is_asked_no_more_where_nobody_reads_its_answers() {
