@@ -70,8 +70,8 @@ async fn main() -> Result<(), Failure> {
         };
         let answer = model.stream(&ChatRequest::new(context.messages().cloned().collect()), &mut show).await?;
         match answer.stop {
-            StopReason::End => draft.finish().await?,
-            stop => draft.finish_early(stop.name()).await?,
+            stop @ (StopReason::Length | StopReason::Refused) => draft.finish_early(stop.name()).await?,
+            _ => draft.finish().await?,
         };
         writeln!(io::stdout(), "\n  ({:?}, {:?})", answer.stop, answer.usage)?;
         memory.upkeep_once().await?;

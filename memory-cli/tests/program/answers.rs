@@ -176,6 +176,18 @@ fn an_answer_that_the_model_ended_early_is_stored_with_why() {
 }
 
 #[test]
+fn an_answer_that_ended_for_a_reason_of_the_servers_own_is_whole() {
+    let body = openai::stream(&["All of it"]).replace(r#""finish_reason":"stop""#, r#""finish_reason":"eos""#);
+    let models = Models::start(move |_| Reply::stream(openai::STREAM, body.clone()));
+    let bed = Bed::new();
+    let said = chat(&bed, &models, &[], "Hello\n");
+    assert!(said.code == 0 && !said.stderr.contains("ended with"), "{}", said.stderr);
+    let shown = bed.json(&["show", "chat_history", "-n", "0"]);
+    assert_eq!(shown["shown"][1]["text"], "All of it");
+    assert_eq!(shown["shown"][1]["metadata"]["stop"], Value::Null);
+}
+
+#[test]
 fn ollama_is_asked_to_hold_as_much_as_the_budget_allows() {
     let models = Models::start(says(&["Blue."]));
     let said = chat(

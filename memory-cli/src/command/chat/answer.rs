@@ -45,12 +45,13 @@ impl Conversation<'_> {
             return Err(Failure::Unanswered(format!("it said nothing, and ended with {:?}", answered.stop)));
         }
         let receipt = match answered.stop {
-            "end" => draft.finish().await?,
-            stop => {
+            stop @ ("length" | "refused") => {
                 let receipt = draft.finish_early(stop).await?;
                 say(&format!("note: the answer ended with {stop:?}, and is stored with that mark"));
                 receipt
             }
+            // Servers have names of their own for the end of a whole answer.
+            _ => draft.finish().await?,
         };
         if !self.output.is_json() {
             return Ok(());
