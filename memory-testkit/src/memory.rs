@@ -12,6 +12,7 @@ mod defaults;
 mod degraded;
 mod edits;
 mod facts;
+mod facts_kept;
 mod folds;
 mod fork;
 mod fork_ends;
@@ -58,6 +59,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
         degraded::TABLE,
         edits::TABLE,
         facts::TABLE,
+        facts_kept::TABLE,
         folds::TABLE,
         fork::TABLE,
         fork_ends::TABLE,

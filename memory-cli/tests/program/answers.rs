@@ -190,12 +190,8 @@ fn an_answer_that_ended_for_a_reason_of_the_servers_own_is_whole() {
 #[test]
 fn ollama_is_asked_to_hold_as_much_as_the_budget_allows() {
     let models = Models::start(says(&["Blue."]));
-    let said = chat(
-        &Bed::new(),
-        &models,
-        &["--provider", "ollama", "--budget", "60000"],
-        &format!("{}\n", "sea ".repeat(40_000)),
-    );
+    let line = format!("{}\n", "sea ".repeat(40_000));
+    let said = chat(&Bed::new(), &models, &["--provider", "ollama", "--budget", "60000"], &line);
     assert_eq!((said.code, said.stdout.as_str()), (0, "Blue.\n"), "{}", said.stderr);
     assert!(models.server.asked()[0].json()["options"]["num_ctx"].as_u64() >= Some(65_536));
 }

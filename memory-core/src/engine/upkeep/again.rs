@@ -116,6 +116,7 @@ impl Scoped {
             telling.origin = Some(extraction.name.as_str().to_owned());
             telling.session = Some(session.clone());
             (telling.valid_from, telling.valid_to) = record.validity();
+            telling.expires_at = record.expires_at();
             telling.sources.clone_from(&sources);
             if !says_no_more(&record.text, &[], said) {
                 let first = record.first.sources.iter().filter(|source| !sources.contains(source));

@@ -1,0 +1,42 @@
+//! Facts that are told again keep what was told of them before.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::engine::{Remember, Scoped};
+use memory_core::extract::{RuleExtractor, SLOT, VALUE};
+use memory_core::{Filter, Timestamp};
+
+use super::world::World;
+use crate::isolation::Stores;
+use crate::{Bed, Failure, Scene, equal};
+
+scenarios!(TABLE: Stores = [
+    a_fact_that_is_confirmed_expires_as_it_did,
+]);
+
+async fn with_rules(bed: &Bed<Stores>) -> Result<World, Failure> {
+    World::with(bed, |_, builder| builder.extractor(Arc::new(RuleExtractor))).await
+}
+
+async fn expiries(owner: &Scoped) -> Result<Vec<Option<Timestamp>>, Failure> {
+    let stored = owner.records(&Filter::All, None, 9).await?;
+    Ok(stored.iter().map(|stored| stored.record.expires_at()).collect())
+}
+
+async fn a_fact_that_is_confirmed_expires_as_it_did(bed: Bed<Stores>) -> Scene {
+    let world = with_rules(&bed).await?;
+    let (ada, talk) = (world.owner("ada")?, world.talk("ada")?);
+    let told = Remember::fact("user: I live in Porto by the river Douro")
+        .with_metadata(SLOT, "home")
+        .with_metadata(VALUE, "Porto")
+        .with_ttl(Duration::from_secs(3_600));
+    ada.remember(told).await?;
+    let before = expiries(&ada).await?;
+    equal(before.iter().flatten().count(), 1)?;
+    talk.append(vec![world.user("I live in Porto.")]).await?;
+    world.tend().await?;
+    equal(expiries(&ada).await?, before)?;
+    let stored = ada.records(&Filter::All, None, 9).await?;
+    equal(stored.iter().map(|stored| stored.record.sources().len()).collect::<Vec<_>>(), [1])
+}
