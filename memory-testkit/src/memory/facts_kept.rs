@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::engine::{Remember, Scoped};
+use memory_core::engine::{Forget, Remember, Scoped};
 use memory_core::extract::{RuleExtractor, SLOT, VALUE};
+use memory_core::store::upkeep::IndexName;
 use memory_core::{Filter, Timestamp};
 
 use super::world::World;
@@ -13,6 +14,7 @@ use crate::{Bed, Failure, Scene, equal};
 
 scenarios!(TABLE: Stores = [
     a_fact_that_is_confirmed_expires_as_it_did,
+    a_fact_that_was_ended_stays_so_if_what_superseded_it_is_forgotten,
 ]);
 
 async fn with_rules(bed: &Bed<Stores>) -> Result<World, Failure> {
@@ -39,4 +41,20 @@ async fn a_fact_that_is_confirmed_expires_as_it_did(bed: Bed<Stores>) -> Scene {
     equal(expiries(&ada).await?, before)?;
     let stored = ada.records(&Filter::All, None, 9).await?;
     equal(stored.iter().map(|stored| stored.record.sources().len()).collect::<Vec<_>>(), [1])
+}
+
+async fn a_fact_that_was_ended_stays_so_if_what_superseded_it_is_forgotten(bed: Bed<Stores>) -> Scene {
+    let world = with_rules(&bed).await?;
+    let (ada, talk) = (world.owner("ada")?, world.talk("ada")?);
+    talk.append(vec![world.user("I like tea.")]).await?;
+    world.tend().await?;
+    for stored in ada.records(&Filter::All, None, 9).await? {
+        ada.retire(stored.record.id).await?;
+        let newer = ada.supersede(stored.record.id, Remember::fact("Ada drinks coffee")).await?;
+        ada.forget(&Forget::Records(vec![newer.id])).await?;
+    }
+    world.memory.reindex(&IndexName::new("facts/rules-1")?).await?;
+    world.tend().await?;
+    equal(ada.records(&Filter::current(world.memory.now()), None, 9).await?.len(), 0)?;
+    equal(ada.records(&Filter::All, None, 9).await?.len(), 1)
 }

@@ -80,13 +80,13 @@ impl Scoped {
         fills || id(&record.kind, &record.text) == id(&operation.kind, &operation.text)
     }
 
-    /// Returns when a record that is current no longer ceased to be true: when what superseded it began. None if that was forgotten,
-    /// so that nothing says so any more.
+    /// Returns when a record that is current no longer ceased to be true: when it was ended or what superseded it began, whichever
+    /// was first. None if nothing says so any more, since that was forgotten.
     async fn end_of(&self, record: &Record) -> Result<Option<Timestamp>> {
         let until = record.validity().1;
         let Some(Superseded { by, .. }) = record.superseded else { return Ok(until) };
         let newer = self.stored(&[by]).await?.pop();
-        Ok(newer.map(|newer| newer.record.begins()).map(|begins| until.map_or(begins, |until| until.min(begins))))
+        Ok(until.into_iter().chain(newer.map(|newer| newer.record.begins())).min())
     }
 
     /// Tells a record once more, from the messages of an operation, which are `said`. Neither its words nor its times change. If its
