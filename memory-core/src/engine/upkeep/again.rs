@@ -1,6 +1,6 @@
 //! Facts that are found again: what is known is told once more, and what has ended stays ended.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
@@ -31,13 +31,19 @@ impl Scoped {
         let values = added.iter().filter_map(|operation| operation.slot.as_ref()).map(|slot| slot.value.clone());
         let told_from = Filter::In(Field::Source, texts(sources.collect()));
         let filled = Filter::In(Field::Metadata(VALUE.to_owned()), texts(values.collect()));
-        let filter = Filter::Or(vec![told_from, filled]);
         let analysis = &self.inner().analysis;
         let ids = added.iter().map(|operation| fingerprint(analysis, &operation.kind, &operation.text));
         let ids: Vec<RecordId> = ids.collect::<BTreeSet<RecordId>>().into_iter().collect();
-        let newest = self.inner().bare.records.newest(self.scope(), &filter, None, AKIN);
-        let (mut akin, same) = tokio::try_join!(newest, self.stored(&ids))?;
-        akin.extend(same);
+        // Apart, since a store may find sources by an index, but not what has one of these sources or values.
+        let (records, is_filled) = (&self.inner().bare.records, added.iter().any(|operation| operation.slot.is_some()));
+        let told_from = records.newest(self.scope(), &told_from, None, AKIN);
+        let filled = async {
+            if is_filled { records.newest(self.scope(), &filled, None, AKIN).await } else { Ok(Vec::new()) }
+        };
+        let (mut akin, filled, same) = tokio::try_join!(told_from, filled, self.stored(&ids))?;
+        akin.extend(filled.into_iter().chain(same));
+        let mut seen = HashSet::new();
+        akin.retain(|stored| seen.insert(stored.record.id));
         Ok(akin)
     }
 
