@@ -6,15 +6,16 @@ use std::time::Duration;
 use memory_core::engine::{Forget, Remember, Scoped};
 use memory_core::extract::{RuleExtractor, SLOT, VALUE};
 use memory_core::store::upkeep::IndexName;
-use memory_core::{Filter, Timestamp};
+use memory_core::{Filter, Message, Role, Timestamp};
 
-use super::world::World;
+use super::world::{World, session};
 use crate::isolation::Stores;
 use crate::{Bed, Failure, Scene, equal};
 
 scenarios!(TABLE: Stores = [
     a_fact_that_is_confirmed_expires_as_it_did,
     a_fact_that_was_ended_stays_so_if_what_superseded_it_is_forgotten,
+    a_fact_that_has_ended_twice_holds_what_was_said_before_its_last_end,
 ]);
 
 async fn with_rules(bed: &Bed<Stores>) -> Result<World, Failure> {
@@ -57,4 +58,28 @@ async fn a_fact_that_was_ended_stays_so_if_what_superseded_it_is_forgotten(bed: 
     world.tend().await?;
     equal(ada.records(&Filter::current(world.memory.now()), None, 9).await?.len(), 0)?;
     equal(ada.records(&Filter::All, None, 9).await?.len(), 1)
+}
+
+/// Says what Ada likes, retires that, and returns when.
+async fn liked_for_a_while(world: &World) -> Result<Timestamp, Failure> {
+    let ada = world.owner("ada")?;
+    world.talk("ada")?.append(vec![world.user("I like tea.")]).await?;
+    world.tend().await?;
+    for stored in ada.records(&Filter::current(world.memory.now()), None, 9).await? {
+        ada.retire(stored.record.id).await?;
+    }
+    Ok(world.memory.now())
+}
+
+async fn a_fact_that_has_ended_twice_holds_what_was_said_before_its_last_end(bed: Bed<Stores>) -> Scene {
+    let world = with_rules(&bed).await?;
+    let ada = world.owner("ada")?;
+    let between = liked_for_a_while(&world).await?;
+    liked_for_a_while(&world).await?;
+    // What was said before the last end, as from an import.
+    let copy = Message::new(Role::User, "I like tea.", between);
+    ada.session(&session("copy")?).append(vec![copy]).await?;
+    world.tend().await?;
+    equal(ada.records(&Filter::current(world.memory.now()), None, 9).await?.len(), 0)?;
+    equal(ada.records(&Filter::All, None, 9).await?.len(), 2)
 }

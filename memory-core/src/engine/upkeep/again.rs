@@ -41,6 +41,10 @@ impl Scoped {
             if is_filled { records.newest(self.scope(), &filled, None, AKIN).await } else { Ok(Vec::new()) }
         };
         let (mut akin, filled, same) = tokio::try_join!(told_from, filled, self.stored(&ids))?;
+        // The same statement has a record for each time that it was true, and the newest has most to say.
+        for first in same.iter().filter(|stored| self.is_retired(stored)) {
+            akin.extend(self.newest_link(first.record.id).await?.1);
+        }
         akin.extend(filled.into_iter().chain(same));
         let mut seen = HashSet::new();
         akin.retain(|stored| seen.insert(stored.record.id));

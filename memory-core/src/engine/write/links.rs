@@ -101,7 +101,7 @@ impl Scoped {
     }
 
     /// Returns the number of the newest link and its record; 0 and no record if there is no link.
-    async fn newest_link(&self, identity: RecordId) -> Result<(u64, Option<StoredRecord>)> {
+    pub(crate) async fn newest_link(&self, identity: RecordId) -> Result<(u64, Option<StoredRecord>)> {
         let (mut last, mut newest, mut free) = (0, None, 1 << LARGEST);
         let mut probes: Vec<u64> = (0..LARGEST).map(|power| 1 << power).collect();
         loop {
