@@ -41,11 +41,16 @@ pub(super) fn own_sentences(text: &str) -> Vec<&str> {
     own
 }
 
-/// Returns where the quotations of a text stand. A mark that nothing closes quotes nothing.
+/// Returns where the quotations of a text stand. A mark that nothing closes quotes nothing, and `"` behind a digit opens nothing: it
+/// stands for inches.
 fn quotations(text: &str) -> Vec<Range<usize>> {
-    let (mut found, mut until) = (Vec::new(), 0);
-    for (at, mark) in text.char_indices().filter(|(_, character)| !character.is_alphanumeric()) {
-        let Some((_, closing)) = MARKS.iter().find(|(opening, _)| *opening == mark && at >= until) else { continue };
+    let (mut found, mut until, mut before) = (Vec::new(), 0, ' ');
+    for (at, mark) in text.char_indices() {
+        let is_measure = std::mem::replace(&mut before, mark).is_numeric() && mark == '"';
+        if is_measure || at < until {
+            continue;
+        }
+        let Some((_, closing)) = MARKS.iter().find(|(opening, _)| *opening == mark) else { continue };
         let inside = at + mark.len_utf8();
         if let Some(length) = text.get(inside..).and_then(|rest| rest.find(*closing)) {
             until = inside + length + 1;
@@ -68,6 +73,11 @@ mod tests {
             ("Il dit : «Bonjour. J'habite à Rome». Bien.", vec!["Il dit : «Bonjour.", "Bien."]),
             ("> Hello. I live in Rome.\nI like tea.", vec!["I like tea."]),
             ("Translate this:\n\nI live in Rome. I like tea.\n\nThanks.", vec!["Translate this:", "Thanks."]),
+            ("他说“Hi. I live in Rome. Bye”. I like tea.", vec!["他说“Hi.", "I like tea."]),
+            (
+                "It is 55\" wide. I live in Lisbon. The other is 60\".",
+                vec!["It is 55\" wide.", "I live in Lisbon.", "The other is 60\"."],
+            ),
             ("It has 5\" and is new. I live in Lisbon.", vec!["It has 5\" and is new.", "I live in Lisbon."]),
         ] {
             assert_eq!(own_sentences(text), own, "{text}");
