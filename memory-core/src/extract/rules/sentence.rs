@@ -1,8 +1,8 @@
 //! What a sentence says of its speaker. A pure function.
 
 use super::table::{
-    CONDITIONS, DAYS, DENIALS, DOUBTS, ENDS, FILLERS, Follows, KIN, MANY, NO_LONGER, REPORTS, RULES, SELF, Turn,
-    is_month,
+    CONDITIONS, DAYS, DENIALS, DOUBTS, ENDS, FILLERS, Follows, KIN, MANY, NO_LONGER, RELATIVES, REPORTS, RULES, SELF,
+    Turn, is_month,
 };
 
 /// The most words of a clause: longer ones say more than one thing.
@@ -57,17 +57,28 @@ pub(super) fn said(sentence: &str) -> Option<Said<'_>> {
     Some(Said { clause, value, slot, is_single, turn, kind, entities: names(clause) })
 }
 
-/// Returns whether the words that follow an opening deny it, as in "I live in Lisbon no longer".
+/// Returns whether the words that follow an opening deny it, as in "I live in Lisbon no longer", and not a part of what follows, as
+/// in "I like films that never end".
 fn is_denied(rest: &str) -> bool {
     let mut before = String::new();
-    for word in words(rest) {
+    for raw in rest.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let word = raw.to_lowercase();
+        if RELATIVES.contains(&word.as_str()) {
+            return false;
+        }
         let is_over = ["no", "any"].contains(&before.as_str()) && NO_LONGER.contains(&word.as_str());
-        if is_over || DENIALS.contains(&word.as_str()) {
+        if is_over || DENIALS.contains(&word.as_str()) && !is_title(raw) {
             return true;
         }
         before = word;
     }
     false
+}
+
+/// Returns whether a word is written as in a title: a capital letter, and small ones behind it.
+fn is_title(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(char::is_uppercase) && letters.all(char::is_lowercase)
 }
 
 /// Returns whether what stands behind a clause makes it a condition, or the words of somebody else: "..., if I get the job",
@@ -148,7 +159,8 @@ fn fits(rest: &str, follows: Follows) -> bool {
     let Some(first) = rest.split_whitespace().next() else { return false };
     let bare = |word: &str| word.trim_matches(|character: char| !character.is_alphanumeric()).to_lowercase();
     let word = bare(first);
-    if DOUBTS.contains(&word.as_str()) {
+    let is_named = DENIALS.contains(&word.as_str()) && is_title(first);
+    if DOUBTS.contains(&word.as_str()) && !is_named {
         return false;
     }
     let has_digit = |word: &str| word.chars().any(|character| character.is_ascii_digit());
