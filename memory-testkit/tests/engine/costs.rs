@@ -1,11 +1,16 @@
 //! What appends, reads and folds cost, by the calls of the store and the rows that it returns.
 
-use memory_core::Seq;
-use memory_core::engine::Session;
+use std::sync::Arc;
+
+use memory_core::engine::{Memory, Session};
+use memory_core::extract::RuleExtractor;
+use memory_core::reference::{MemChat, MemRecords};
 use memory_core::store::chat::Page;
 use memory_core::window::BufferConfig;
+use memory_core::{Message, Role, Scope, Seq, Truth};
+use memory_testkit::doubles::{Counting, Tapped};
 
-use crate::bench::{Bench, Taps};
+use crate::bench::{Bench, Taps, session};
 
 /// Calls of the store, and the rows that reads returned.
 fn spent(bench: &Bench) -> (u64, u64) {
@@ -100,4 +105,23 @@ async fn s1_3_an_overflow_costs_as_much_as_leaves_the_window() {
         per_message(wide.1, of_wide) <= 1.2 * per_message(short.1, left),
         "{wide:?} for {of_wide}, {short:?} for {left}"
     );
+}
+
+/// Returns how often the newest records are asked for while the facts in a message are found.
+async fn asked_for(said: &str) -> u64 {
+    let counting = Arc::new(Counting::default());
+    let tap = Arc::clone(&counting);
+    let records = Truth::records(Arc::new(MemRecords::default())).layered(|store| Arc::new(Tapped::new(store, tap)));
+    let builder = Memory::builder(Truth::chat(Arc::new(MemChat::default())), records);
+    let memory = builder.extractor(Arc::new(RuleExtractor)).build().await.unwrap();
+    let talk = memory.of(&Scope::new("acme", "ada").unwrap()).session(&session("talk"));
+    talk.append(vec![Message::new(Role::User, said, memory.now())]).await.unwrap();
+    assert_eq!(memory.upkeep_once().await.unwrap().facts, 1);
+    counting.calls("newest")
+}
+
+#[tokio::test]
+async fn records_are_asked_for_by_value_apart_and_only_where_a_fact_has_one() {
+    // What was told from the message is found by an index, which cannot answer for values too.
+    assert_eq!(asked_for("I live in Lisbon.").await, asked_for("I like tea.").await + 1);
 }
