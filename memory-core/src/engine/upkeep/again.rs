@@ -42,8 +42,9 @@ impl Scoped {
         };
         let (mut akin, filled, same) = tokio::try_join!(told_from, filled, self.stored(&ids))?;
         // The same statement has a record for each time that it was true, and the newest has most to say.
-        for first in same.iter().filter(|stored| self.is_retired(stored)) {
-            akin.extend(self.newest_link(first.record.id).await?.1);
+        let ended = same.iter().filter(|stored| self.is_retired(stored)).map(|stored| stored.record.id);
+        for id in ended.collect::<Vec<RecordId>>() {
+            akin.extend(self.newest_link(id).await?.1);
         }
         akin.extend(filled.into_iter().chain(same));
         let mut seen = HashSet::new();
