@@ -14,12 +14,18 @@ pub(crate) async fn assemble(session: &Session, query: &str, bounds: &Bounds) ->
     Ok(session.assemble(&ContextRequest::new(query, budget).recall(bounds.recall).asides(bounds.asides)).await?)
 }
 
-/// Returns the budget that the command line asks for.
+/// Returns the budget that the command line asks for. Tells if it is that of an unknown model.
 pub(crate) fn limit(bounds: &Bounds) -> u64 {
-    let profile = bounds.model.as_deref().map(|name| (name, ModelProfile::of(name)));
-    if let (None, Some((name, None))) = (bounds.budget, &profile) {
+    if let (None, Some(name)) = (bounds.budget, &bounds.model)
+        && ModelProfile::of(name).is_none()
+    {
         say(&format!("note: nothing is known of the model {name}, so the budget is that of an unknown one"));
     }
-    let profile = profile.and_then(|(_, profile)| profile);
+    quiet_limit(bounds)
+}
+
+/// Returns the budget that the command line asks for, and tells nothing.
+pub(crate) fn quiet_limit(bounds: &Bounds) -> u64 {
+    let profile = bounds.model.as_deref().and_then(ModelProfile::of);
     bounds.budget.unwrap_or_else(|| token_limit(profile.as_ref(), 0))
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::Receiver;
 
 use super::call::Call;
-use crate::assemble::{assemble, limit};
+use crate::assemble::{assemble, limit, quiet_limit};
 use crate::cli::{Answering, Bounds, Chat};
 use crate::config::Reader;
 use crate::failure::{Failure, Outcome};
@@ -52,15 +52,15 @@ struct Conversation<'a> {
 pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result<Outcome, Failure> {
     let session = call.session()?;
     let (bounds, answering) = (&args.bounds, &args.answering);
-    let tokens = limit(bounds);
-    let model = answering.is_wished().then(|| Model::open(answering, bounds.model.as_deref(), tokens)).transpose()?;
+    let open = || Model::open(answering, bounds.model.as_deref(), quiet_limit(bounds));
+    let model = answering.is_wished().then(open).transpose()?;
     if answering.summaries && model.is_none() {
         return Err(Failure::Usage(
             "nobody summarises: name a model by --model and --provider or --base-url".to_owned(),
         ));
     }
     let summarizer = model.as_ref().filter(|_| answering.summaries).map(Model::summarizer);
-    let (memory, scoped) = call.open_for(Some(Reader { tokens, summarizer })).await?;
+    let (memory, scoped) = call.open_for(Some(Reader { tokens: limit(bounds), summarizer })).await?;
     let is_terminal = stdin().is_terminal();
     // Who types has seen it; a script has the exit code.
     let refused = if is_terminal { Outcome::Done } else { Outcome::Partial };
