@@ -12,9 +12,8 @@ const LINKS: &[&str] = &[
 ];
 
 /// Slots that hold the name of one person.
-const PERSONS: &[&str] = &[
-    "name", "wife", "husband", "partner", "girlfriend", "boyfriend", "mother", "father", "mum", "mom", "dad", "boss",
-];
+const PERSONS: &[&str] =
+    &["name", "wife", "husband", "partner", "girlfriend", "boyfriend", "mother", "father", "mum", "mom", "dad", "boss"];
 
 /// Returns whether a value that was said of a slot is `known`, or its beginning: "Porto" of "Porto in Portugal". A beginning ends
 /// before a link or a number, and is no number itself: "teacher" is not the beginning of "teacher trainer", nor "555" that of

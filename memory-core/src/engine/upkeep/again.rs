@@ -37,9 +37,8 @@ impl Scoped {
         // Apart, since a store may find sources by an index, but not what has one of these sources or values.
         let (records, is_filled) = (&self.inner().bare.records, added.iter().any(|operation| operation.slot.is_some()));
         let told_from = records.newest(self.scope(), &told_from, None, AKIN);
-        let filled = async {
-            if is_filled { records.newest(self.scope(), &filled, None, AKIN).await } else { Ok(Vec::new()) }
-        };
+        let filled =
+            async { if is_filled { records.newest(self.scope(), &filled, None, AKIN).await } else { Ok(Vec::new()) } };
         let (mut akin, filled, same) = tokio::try_join!(told_from, filled, self.stored(&ids))?;
         // The same statement has a record for each time that it was true, and the newest has most to say.
         let ended = same.iter().filter(|stored| self.is_retired(stored)).map(|stored| stored.record.id);
