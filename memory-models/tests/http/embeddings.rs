@@ -1,6 +1,7 @@
 //! Embedders over HTTP: what is sent, and which space the vectors belong to.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use memory_core::hashing::HashEmbedder;
 use memory_core::model::{Embedder, Purpose};
@@ -123,7 +124,8 @@ async fn a_call_of_more_batches_than_may_wait_does_not_crowd_itself_out() {
 async fn a_call_of_more_batches_than_its_time_allows_makes_no_request() {
     let server = Server::start(script).await;
     // A request a second, and 20 seconds.
-    let openai = OpenAi::compatible(config(&server.url("/v1")).with_requests_per_minute(60)).unwrap();
+    let config = config(&server.url("/v1")).with_requests_per_minute(60).with_deadline(Duration::from_secs(20));
+    let openai = OpenAi::compatible(config).unwrap();
     let embedder = openai.embedder("a").with_dimension(8).with_batch(1, 100).open().await.unwrap();
     let error = embed_numbered(&embedder, 30).await.unwrap_err();
     assert!(matches!(error, Error::Overloaded), "{error:?}");

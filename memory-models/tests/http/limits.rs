@@ -73,7 +73,7 @@ async fn a_server_that_asks_to_wait_is_waited_for_and_told_where_there_is_no_tim
     assert!(begun.elapsed() >= Duration::from_secs(1) && server.requests() == 2);
 
     let server = Server::start(after(wire, 1, limited("3600"))).await;
-    let model = wire.of(&server);
+    let model = wire.model(config(&server.url("")).with_deadline(Duration::from_secs(20)));
     let asked_to_wait = |error: &Error| match error {
         Error::Backend { transience: Transience::Transient { after }, .. } => *after,
         other => panic!("{other:?}"),

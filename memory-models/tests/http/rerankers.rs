@@ -1,5 +1,7 @@
 //! Rerankers over HTTP: what is sent, and in which order the scores come back.
 
+use std::time::Duration;
+
 use memory_core::Error;
 use memory_core::model::Reranker;
 use memory_models::RerankServer;
@@ -57,7 +59,8 @@ async fn a_call_of_more_batches_than_may_wait_does_not_crowd_itself_out() {
 async fn a_call_of_more_batches_than_its_time_allows_makes_no_request() {
     let server = Server::start(script).await;
     // A request a second, and 20 seconds.
-    let tei = RerankServer::tei(config(&server.url("")).with_requests_per_minute(60)).unwrap().reranker("bge");
+    let config = config(&server.url("")).with_requests_per_minute(60).with_deadline(Duration::from_secs(20));
+    let tei = RerankServer::tei(config).unwrap().reranker("bge");
     let error = tei.rerank("how long?", &["x"; 30 * 32]).await.unwrap_err();
     assert!(matches!(error, Error::Overloaded), "{error:?}");
     assert_eq!(server.requests(), 0);
