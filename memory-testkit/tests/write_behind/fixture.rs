@@ -31,6 +31,8 @@ pub(crate) struct Faults {
     pub(crate) delay: Mutex<Duration>,
     /// How long its answer to an append is on the way.
     pub(crate) way_back: Mutex<Duration>,
+    /// What stands in its place since it was restored from a backup.
+    pub(crate) restored: Mutex<Option<Arc<MemChat>>>,
     pub(crate) appends: AtomicU64,
     pub(crate) reads: AtomicU64,
 }
@@ -48,6 +50,11 @@ impl Faults {
 
     pub(crate) fn come_back(&self) {
         self.is_away.store(false, Ordering::SeqCst);
+    }
+
+    /// Returns the store that answers now.
+    fn standing(&self, inner: &Arc<MemChat>) -> Arc<MemChat> {
+        self.restored.lock().unwrap().clone().unwrap_or_else(|| Arc::clone(inner))
     }
 
     fn check(&self) -> Result<()> {
@@ -83,7 +90,7 @@ impl Break for Arc<Faults> {
         if self.is_broken.load(Ordering::SeqCst) || batch.messages.iter().any(is_refused) {
             return Err(failed(Transience::Permanent));
         }
-        let appended = inner.append(scope, session, batch).await?;
+        let appended = self.standing(inner).append(scope, session, batch).await?;
         let way_back = *self.way_back.lock().unwrap();
         if !way_back.is_zero() {
             tokio::time::sleep(way_back).await;
@@ -94,12 +101,12 @@ impl Break for Arc<Faults> {
     async fn read(&self, inner: &Arc<MemChat>, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
         self.check()?;
         self.reads.fetch_add(1, Ordering::SeqCst);
-        inner.read(scope, session, page).await
+        self.standing(inner).read(scope, session, page).await
     }
 
     async fn get(&self, inner: &Arc<MemChat>, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         self.check()?;
-        inner.get(scope, ids).await
+        self.standing(inner).get(scope, ids).await
     }
 
     async fn sessions(
@@ -110,17 +117,17 @@ impl Break for Arc<Faults> {
         limit: usize,
     ) -> Result<Vec<SessionState>> {
         self.check()?;
-        inner.sessions(scope, after, limit).await
+        self.standing(inner).sessions(scope, after, limit).await
     }
 
     async fn redact(&self, inner: &Arc<MemChat>, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
         self.check()?;
-        inner.redact(scope, ids).await
+        self.standing(inner).redact(scope, ids).await
     }
 
     async fn bury(&self, inner: &Arc<MemChat>, scope: &Scope, seen: Epoch) -> Result<Epoch> {
         self.check()?;
-        inner.bury(scope, seen).await
+        self.standing(inner).bury(scope, seen).await
     }
 
     async fn enlist(
@@ -131,7 +138,7 @@ impl Break for Arc<Faults> {
         limit: usize,
     ) -> Result<bool> {
         self.check()?;
-        inner.enlist(index, incarnation, limit).await
+        self.standing(inner).enlist(index, incarnation, limit).await
     }
 }
 
@@ -214,7 +221,7 @@ impl Bed {
     /// Returns the words that the primary has of Ada's talk, in the order of their numbers, which have no gap.
     pub(crate) async fn stored(&self) -> Vec<String> {
         let page = Page::after(Seq(0), usize::MAX, View::Log);
-        let rows = self.primary.read(&ada(), &talk(), &page).await.unwrap().messages;
+        let rows = self.faults.standing(&self.primary).read(&ada(), &talk(), &page).await.unwrap().messages;
         assert!(rows.iter().zip(1..).all(|(row, seq)| row.seq == Seq(seq)));
         rows.into_iter().map(|row| row.message.map(|message| message.text()).unwrap_or_default()).collect()
     }

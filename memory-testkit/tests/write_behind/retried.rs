@@ -220,6 +220,28 @@ async fn o8_what_is_forgotten_during_a_retry_is_not_brought_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_retry_loses_nothing_after_the_primary_has_gone_back_to_an_older_fence() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    let owner = memory.of(&ada());
+    say(&session(&memory), numbered(0..1)).await;
+    assert!(owner.forget(&Forget::Session(talk())).await.unwrap().complete);
+    *bed.faults.refuses.lock().unwrap() = Some("poison");
+    let (talk, poison) = (session(&memory), message("poison"));
+    let ids = [poison.id];
+    talk.append(vec![poison]).await.unwrap();
+    say(&talk, numbered(1..4)).await;
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(1..4), (0, 1)));
+    *bed.faults.refuses.lock().unwrap() = None;
+    // The backup is from before the conversation was deleted.
+    *bed.faults.restored.lock().unwrap() = Some(Arc::default());
+    assert_eq!(owner.retry(&ids).await.unwrap(), 1);
+    assert_eq!(memory.flush(Duration::from_secs(300)).await, 0);
+    assert_eq!((bed.stored().await, bed.held().await), (vec!["poison".to_owned()], (0, 0)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_journal_that_can_remove_nothing_keeps_no_forgotten_text_readable() {
     let aside = Aside::new().await;
     let (talk, said) = (session(&aside.memory), message("my pin is 4711"));

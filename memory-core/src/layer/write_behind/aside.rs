@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::error::{Error, Result, Transience};
 use crate::id::{MessageId, SessionId};
-use crate::scope::Scope;
+use crate::scope::{Epoch, Scope};
 use crate::store::chat::{Fence, Page};
 use crate::store::journal::{Queued, Rejection};
 
@@ -67,23 +67,26 @@ impl Shared {
     /// That of the primary, if it does not tell how the sessions are; `Overloaded` if other calls for the owner queue or
     /// forget messages for too long.
     pub(super) async fn retry(self: &Arc<Self>, scope: &Scope, ids: &[MessageId]) -> Result<usize> {
+        let floor = self.queue.lock().floor(scope);
         let refused = self.refused(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
         let meant: Vec<Queued> = refused.filter(|queued| ids.contains(&queued.new.message.id)).collect();
         let fences = self.fences(meant.iter().map(key).collect()).await?;
         let fence = |queued: &Queued| fences.get(&key(queued)).copied();
         let revived: Vec<(u64, Option<Fence>)> = meant.iter().map(|queued| (queued.number, fence(queued))).collect();
         // In a task: those who wait for it do so whether or not the caller does.
-        let queued = tokio::spawn(Arc::clone(self).revive(scope.clone(), ids.to_vec(), revived)).await;
+        let queued = tokio::spawn(Arc::clone(self).revive(scope.clone(), ids.to_vec(), revived, floor)).await;
         let lost = |_| Err(self.unqueued("the task ended without an answer", Transience::Transient { after: None }));
         queued.unwrap_or_else(lost)
     }
 
-    /// Moves messages back into the queue of the journal, and takes over those with these ids.
+    /// Moves messages back into the queue of the journal, and takes over those with these ids. When the fences were read that they
+    /// get, `floor` was the least epoch of the owner.
     async fn revive(
         self: Arc<Self>,
         scope: Scope,
         ids: Vec<MessageId>,
         revived: Vec<(u64, Option<Fence>)>,
+        floor: Epoch,
     ) -> Result<usize> {
         let gate = self.gates.of(&scope);
         let _retry = timeout(PATIENCE, gate.retries.write()).await.map_err(|_| Error::Overloaded)?;
@@ -91,12 +94,15 @@ impl Shared {
         let _push = self.pushes.read().await;
         self.check_open()?;
         self.journal.revive(&revived).await?;
-        self.adopt(&scope, &ids).await
+        self.adopt(&scope, &ids, floor).await
     }
 
     /// Takes over messages of an owner with these ids that wait in the journal and not here; returns how many. Nobody else
     /// queues messages of the owner meanwhile, or forgets any.
-    async fn adopt(&self, scope: &Scope, ids: &[MessageId]) -> Result<usize> {
+    ///
+    /// Only an erasure of the owner that was noted since its least epoch was `floor` counts against them. Their fences are those that
+    /// the primary had then, which are older than what is known here if the primary has gone back to an older state.
+    async fn adopt(&self, scope: &Scope, ids: &[MessageId], floor: Epoch) -> Result<usize> {
         // Before the journal is read, and first the queue: what leaves it is among those kept, until the journal has removed it.
         let mut here: BTreeSet<u64> = {
             let queue = self.queue.lock();
@@ -110,8 +116,9 @@ impl Shared {
         lost.retain(|queued| ids.contains(&queued.new.message.id) && !here.contains(&queued.number));
         let (count, overtaken): (usize, Vec<u64>) = {
             let mut queue = self.queue.lock();
-            let floor = queue.floor(scope);
-            let is_overtaken = |queued: &Queued| queue.is_overtaken(scope, &queued.session, queued.fence, floor);
+            let least = queue.floor(scope);
+            let is_overtaken =
+                |queued: &Queued| least > floor && queued.is_before(Fence { epoch: least, generation: 0 });
             let (overtaken, lost): (Vec<Queued>, Vec<Queued>) = lost.into_iter().partition(is_overtaken);
             let sessions: BTreeSet<SessionId> = lost.iter().map(|queued| queued.session.clone()).collect();
             let (count, now) = (lost.len(), Instant::now());
