@@ -108,11 +108,12 @@ impl Queue {
     }
 
     /// Returns whether a message that was admitted with this fence, when `floor` was the least epoch of its owner, is one from before
-    /// an erasure that is known by now.
+    /// an erasure that is known by now. One without a fence was admitted while nothing was known of its session: it is overtaken by
+    /// whatever tells that the session or its owner was erased.
     pub(crate) fn is_overtaken(&self, scope: &Scope, session: &SessionId, fence: Option<Fence>, floor: Epoch) -> bool {
         let least = self.floor(scope);
-        let Some(fence) = fence else { return least > floor };
-        fence.epoch < least || self.known(scope, session).is_some_and(|known| fence < known.fence)
+        let is_erased = least > floor && fence.is_none_or(|fence| fence.epoch < least);
+        is_erased || self.known(scope, session).is_some_and(|known| fence.unwrap_or_default() < known.fence)
     }
 
     /// Returns the least epoch that the owner may have, as far as this process knows.

@@ -247,3 +247,18 @@ async fn the_ids_of_a_session_that_another_process_deleted_are_free_again() {
         assert_eq!(admitted.placements, [expected]);
     }
 }
+
+#[tokio::test]
+async fn what_was_admitted_is_overtaken_by_an_erasure_since_and_by_no_other() {
+    let (mut queue, (scope, session)) = (Queue::new(WriteBehindPolicy::default()), place());
+    let (new, state) = deleted(1);
+    let both = [None, Some(Fence::default())];
+    assert!(both.iter().all(|fence| !queue.is_overtaken(&scope, &session, *fence, Epoch(0))));
+    queue.know(&scope, &state);
+    assert!(both.iter().all(|fence| queue.is_overtaken(&scope, &session, *fence, Epoch(0))));
+    assert!(!queue.is_overtaken(&scope, &session, Some(new), Epoch(0)));
+    queue.bury(&scope, Epoch(1));
+    assert!([None, Some(new)].iter().all(|fence| queue.is_overtaken(&scope, &session, *fence, Epoch(0))));
+    // The primary has gone back since: the erasure was known before these were admitted.
+    assert!([None, Some(new)].iter().all(|fence| !queue.is_overtaken(&scope, &session, *fence, Epoch(1))));
+}
