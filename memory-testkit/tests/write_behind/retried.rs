@@ -28,11 +28,16 @@ struct Slow {
     loses_answers: AtomicBool,
     /// It can remove nothing for good.
     is_full: AtomicBool,
+    /// It takes its time also before it has what is pushed.
+    is_late: AtomicBool,
 }
 
 #[async_trait]
 impl Break for Arc<Slow> {
     async fn push(&self, inner: &Arc<MemJournal>, scope: &Scope, session: &SessionId, batch: &Append) -> Result<u64> {
+        if self.is_late.load(Ordering::SeqCst) {
+            sleep(2 * CALL).await;
+        }
         let last = inner.push(scope, session, batch).await;
         sleep(3 * CALL).await;
         last
@@ -258,19 +263,24 @@ async fn a_journal_that_can_remove_nothing_keeps_no_forgotten_text_readable() {
 
 #[tokio::test(start_paused = true)]
 async fn o8_a_message_that_an_erasure_overtakes_on_its_way_into_the_journal_is_refused_and_shown_to_nobody() {
-    let (bed, slow) = (Bed::new(), Arc::new(Slow::default()));
-    let journal = Mutant { inner: bed.journal.clone(), broken: slow };
-    let memory = bed.open_with(Arc::new(journal)).await;
-    let talk = session(&memory);
-    say(&talk, numbered(0..1)).await;
-    talk.flush().await.unwrap();
-    let forget = async {
-        // The journal has the message, and has not answered yet.
-        sleep(CALL).await;
-        memory.of(&ada()).forget(&Forget::Everything).await.unwrap()
-    };
-    let (late, receipt) = tokio::join!(talk.append(vec![message("a secret")]), forget);
-    assert!(matches!(late, Err(Error::Fenced)) && receipt.complete, "{late:?}");
-    assert_eq!(memory.status().await.journal.unwrap().waiting, 0);
-    assert_eq!((bed.held().await, bed.stored().await.len()), ((0, 0), 0));
+    for is_late in [false, true] {
+        let (bed, slow) = (Bed::new(), Arc::new(Slow::default()));
+        let journal = Mutant { inner: bed.journal.clone(), broken: slow.clone() };
+        let memory = bed.open_with(Arc::new(journal)).await;
+        let talk = session(&memory);
+        say(&talk, numbered(0..1)).await;
+        talk.flush().await.unwrap();
+        slow.is_late.store(is_late, Ordering::SeqCst);
+        let forget = async {
+            // The journal has the message and has not answered yet, or has it only after the erasure.
+            sleep(CALL).await;
+            let receipt = memory.of(&ada()).forget(&Forget::Everything).await.unwrap();
+            assert_eq!(bed.held().await, (0, 0));
+            receipt
+        };
+        let (late, receipt) = tokio::join!(talk.append(vec![message("a secret")]), forget);
+        assert!(matches!(late, Err(Error::Fenced)) && receipt.complete, "{late:?}");
+        assert_eq!(memory.status().await.journal.unwrap().waiting, 0);
+        assert_eq!((bed.held().await, bed.stored().await.len()), ((0, 0), 0), "{is_late}");
+    }
 }
