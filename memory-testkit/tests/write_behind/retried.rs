@@ -65,6 +65,13 @@ impl Break for Arc<Slow> {
         if self.is_full.load(Ordering::SeqCst) { Err(Error::QueueFull) } else { inner.forget(scope, ids).await }
     }
 
+    async fn discard(&self, inner: &Arc<MemJournal>, numbers: &[u64]) -> Result<u64> {
+        if self.is_full.load(Ordering::SeqCst) && !numbers.is_empty() {
+            return Err(Error::invalid("the disk is full"));
+        }
+        inner.discard(numbers).await
+    }
+
     async fn revive(&self, inner: &Arc<MemJournal>, revived: &[(u64, Option<Fence>)]) -> Result<()> {
         sleep(CALL).await;
         let done = inner.revive(revived).await;
@@ -283,4 +290,26 @@ async fn o8_a_message_that_an_erasure_overtakes_on_its_way_into_the_journal_is_r
         assert_eq!(memory.status().await.journal.unwrap().waiting, 0);
         assert_eq!((bed.held().await, bed.stored().await.len()), ((0, 0), 0), "{is_late}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_append_that_an_erasure_overtakes_tells_when_the_journal_cannot_remove_it() {
+    let (bed, slow) = (Bed::new(), Arc::new(Slow::default()));
+    let journal = Mutant { inner: bed.journal.clone(), broken: slow.clone() };
+    let memory = bed.open_with(Arc::new(journal)).await;
+    let (owner, talk) = (memory.of(&ada()), session(&memory));
+    say(&talk, numbered(0..1)).await;
+    talk.flush().await.unwrap();
+    slow.is_late.store(true, Ordering::SeqCst);
+    slow.is_full.store(true, Ordering::SeqCst);
+    let forget = async {
+        sleep(CALL).await;
+        owner.forget(&Forget::Everything).await.unwrap()
+    };
+    let (late, _) = tokio::join!(talk.append(vec![message("a secret")]), forget);
+    assert!(matches!(late, Err(Error::Invalid { .. })), "{late:?}");
+    assert_eq!((bed.held().await, bed.stored().await.len()), ((0, 1), 0));
+    slow.is_full.store(false, Ordering::SeqCst);
+    assert!(owner.refused(9).await.unwrap().is_empty());
+    assert_eq!(bed.held().await, (0, 0));
 }

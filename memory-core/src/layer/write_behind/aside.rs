@@ -126,10 +126,10 @@ impl Shared {
             sessions.iter().for_each(|session| queue.hasten(scope, session, now));
             (count, overtaken.into_iter().map(|queued| queued.number).collect())
         };
-        if !overtaken.is_empty() {
-            self.withdraw(overtaken).await;
-        }
         self.wake.notify_one();
+        if !overtaken.is_empty() {
+            self.withdraw(overtaken).await?;
+        }
         Ok(count)
     }
 

@@ -262,13 +262,17 @@ impl Shared {
 
     /// Removes messages from the journal that came into it after their session or owner had been erased, so that nothing of them
     /// remains there.
-    pub(super) async fn withdraw(&self, numbers: Vec<u64>) {
-        for number in &numbers {
-            self.note(self.journal.reject(*number, ERASED).await);
-        }
-        self.note(self.journal.discard(&numbers).await);
+    ///
+    /// # Errors
+    /// That of the journal, if it cannot remove them. Then they are set aside, where a look at what was set aside removes them.
+    pub(super) async fn withdraw(&self, numbers: Vec<u64>) -> Result<()> {
+        // At once: the journal makes what comes together durable together.
+        let rejected = join_all(numbers.iter().map(|number| self.journal.reject(*number, ERASED))).await;
+        rejected.into_iter().for_each(|outcome| self.note(outcome));
+        let discarded = self.journal.discard(&numbers).await;
         // What could not be rejected is removed as what the primary has.
         self.acknowledge(numbers).await;
+        discarded.map(drop)
     }
 
     /// Sets messages aside that were refused again and again, now that the primary has taken one behind them.

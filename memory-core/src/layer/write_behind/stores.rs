@@ -59,7 +59,8 @@ impl Behind {
     /// the caller goes away.
     ///
     /// # Errors
-    /// `Fenced` if their session or owner was erased meanwhile: then the journal holds nothing of them.
+    /// `Fenced` if their session or owner was erased meanwhile: then the journal holds nothing of them. That of the journal if it
+    /// cannot remove them then.
     async fn push(&self, scope: &Scope, session: &SessionId, batch: Append, floor: Epoch) -> Result<()> {
         let (shared, scope, session) = (Arc::clone(&self.shared), scope.clone(), session.clone());
         let pushed = async move {
@@ -82,7 +83,7 @@ impl Behind {
                 is_overtaken
             };
             if is_overtaken {
-                shared.withdraw((first..=last).collect()).await;
+                shared.withdraw((first..=last).collect()).await?;
                 return Err(Error::Fenced);
             }
             shared.wake.notify_one();
