@@ -67,7 +67,7 @@ impl Break for Arc<Slow> {
 
     async fn discard(&self, inner: &Arc<MemJournal>, numbers: &[u64]) -> Result<u64> {
         if self.is_full.load(Ordering::SeqCst) && !numbers.is_empty() {
-            return Err(Error::invalid("the disk is full"));
+            return Err(Error::QueueFull);
         }
         inner.discard(numbers).await
     }
@@ -307,7 +307,7 @@ async fn an_append_that_an_erasure_overtakes_tells_when_the_journal_cannot_remov
         owner.forget(&Forget::Everything).await.unwrap()
     };
     let (late, _) = tokio::join!(talk.append(vec![message("a secret")]), forget);
-    assert!(matches!(late, Err(Error::Invalid { .. })), "{late:?}");
+    assert!(matches!(late, Err(Error::QueueFull)), "{late:?}");
     assert_eq!((bed.held().await, bed.stored().await.len()), ((0, 1), 0));
     slow.is_full.store(false, Ordering::SeqCst);
     assert!(owner.refused(9).await.unwrap().is_empty());

@@ -55,20 +55,23 @@ impl Behind {
         admitted.ok_or(Error::Overloaded)
     }
 
-    /// Puts messages into the journal that were admitted when `floor` was the least epoch of their owner. Goes on to its end, also if
-    /// the caller goes away.
+    /// Puts messages into the journal that were admitted when `floor` was the least epoch of their owner, and returns whether it has
+    /// room for them. Goes on to its end, also if the caller goes away.
     ///
     /// # Errors
     /// `Fenced` if their session or owner was erased meanwhile: then the journal holds nothing of them. That of the journal if it
     /// cannot remove them then.
-    async fn push(&self, scope: &Scope, session: &SessionId, batch: Append, floor: Epoch) -> Result<()> {
+    async fn push(&self, scope: &Scope, session: &SessionId, batch: Append, floor: Epoch) -> Result<bool> {
         let (shared, scope, session) = (Arc::clone(&self.shared), scope.clone(), session.clone());
         let pushed = async move {
             let gate = shared.gates.of(&scope);
             let _beside = gate.pushes.read().await;
             let _push = shared.pushes.read().await;
             shared.check_open()?;
-            let last = shared.journal.push(&scope, &session, &batch).await?;
+            let last = match shared.journal.push(&scope, &session, &batch).await {
+                Err(Error::QueueFull) => return Ok(false),
+                last => last?,
+            };
             let Append { fence, asked, messages } = batch;
             let first = last.saturating_add(1).saturating_sub(messages.len() as u64);
             let queued =
@@ -87,7 +90,7 @@ impl Behind {
                 return Err(Error::Fenced);
             }
             shared.wake.notify_one();
-            Ok(())
+            Ok(true)
         };
         to_end(pushed).await
     }
@@ -135,14 +138,12 @@ impl ChatStore for Behind {
             return shared.inner.append(scope, session, batch).await;
         }
         let Admitted { new, placements, floor } = self.admit(scope, session, batch).await?;
-        if !new.messages.is_empty() {
-            match self.push(scope, session, new, floor).await {
-                // More than the journal can ever hold goes straight to the primary, before which nothing waits.
-                Err(Error::QueueFull) if shared.queue.lock().count() == 0 => {
-                    return shared.inner.append(scope, session, batch).await;
-                }
-                pushed => pushed?,
+        if !new.messages.is_empty() && !self.push(scope, session, new, floor).await? {
+            // More than the journal can ever hold goes straight to the primary, before which nothing waits.
+            if shared.queue.lock().count() == 0 {
+                return shared.inner.append(scope, session, batch).await;
             }
+            return Err(Error::QueueFull);
         }
         let state = shared.queue.lock().state(scope, session);
         Ok(Appended { placements, state, durability: shared.durability() })
