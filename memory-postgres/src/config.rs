@@ -121,7 +121,8 @@ impl PostgresConfig {
     /// Returns a name of the place where the data is: host, port, database and schema, whoever logs in and however the connection
     /// is made. What the URL lacks is as connecting takes it, from the environment or the user's name.
     ///
-    /// This machine has one name, whether it is named as `localhost`, by its address or by the usual folder of a server's socket.
+    /// `localhost`, `127.0.0.1` and `::1` have one name, and so have `/run/postgresql` and `/var/run/postgresql`. A socket is another
+    /// place than a port of this machine: another server may listen there, such as one in a container.
     pub fn place(&self) -> String {
         let database = self.options.get_database().unwrap_or_else(|| self.options.get_username());
         format!("postgres:{}:{}/{database}/{}", self.host(), self.options.get_port(), self.schema)
@@ -179,10 +180,12 @@ impl PostgresConfig {
     }
 }
 
-/// Returns the one name of this machine for those that the driver may take when none is said, and the host itself for others.
+/// Returns the one name of a host, or of the folder of a socket, that has several.
 fn one_name(host: &str) -> &str {
     match host {
-        "127.0.0.1" | "::1" | "/var/run/postgresql" | "/run/postgresql" | "/private/tmp" | "/tmp" => "localhost",
+        "127.0.0.1" | "::1" => "localhost",
+        "/var/run/postgresql" => "/run/postgresql",
+        "/private/tmp" => "/tmp",
         _ => host,
     }
 }
@@ -259,9 +262,17 @@ mod tests {
         }
         let schema = config("postgres://db.example.org:5432/memory").with_schema("other").unwrap();
         assert_ne!(schema.place(), there);
-        for here in ["127.0.0.1", "[::1]", "%2Fvar%2Frun%2Fpostgresql", "LOCALHOST"] {
+        for (here, name) in [
+            ("127.0.0.1", "localhost"),
+            ("[::1]", "localhost"),
+            ("LOCALHOST", "localhost"),
+            ("%2Fvar%2Frun%2Fpostgresql", "/run/postgresql"),
+            ("%2Frun%2Fpostgresql", "/run/postgresql"),
+            ("%2Fprivate%2Ftmp", "/tmp"),
+            ("%2Ftmp", "/tmp"),
+        ] {
             let found = place(&format!("postgres://{here}:5432/memory"));
-            assert_eq!(found, "postgres:localhost:5432/memory/memory", "{here}");
+            assert_eq!(found, format!("postgres:{name}:5432/memory/memory"), "{here}");
         }
         assert_ne!(place("postgres://%2Fsrv%2Fa:5432/memory"), place("postgres://%2Fsrv%2Fb:5432/memory"));
     }
