@@ -138,6 +138,9 @@ async fn begin(redis: &Redis, index: &IndexName, told: Option<Incarnation>) -> R
 }
 
 /// Notes up to `limit` sessions, and moves the state on. Returns whether all are noted.
+///
+/// An owner that is damaged is passed over and not come back to: once it is mended, what it had before is noted when the index is
+/// doubted and enlisted again.
 async fn note_some(redis: &Redis, index: &IndexName, state: &mut IndexState, limit: usize) -> Result<bool> {
     let IndexState { token, incarnation: _, progress } = state;
     let Progress::Walking { owner: through, next } = progress else { return Ok(true) };
