@@ -215,6 +215,30 @@ async fn s3_6_the_bound_in_bytes_refuses_and_drops_nothing() {
 }
 
 #[tokio::test]
+async fn s3_6_what_is_rejected_of_one_owner_leaves_room_in_bytes_for_others() {
+    let folder = tempfile::tempdir().unwrap();
+    // Seven messages fit; six of another owner do beside an eighth of the bound, and seven do not.
+    let config = JournalConfig::new(folder.path().join("journal.db")).with_bytes(32_000);
+    let (long, bob, (_, session)) = ("x".repeat(4_000), Scope::new("tenant", "bob").unwrap(), place());
+    let of_bob = async |journal: &SqliteJournal| journal.push(&bob, &session, &batch([long.clone()])).await;
+    let journal = SqliteJournal::connect(config.clone()).await.unwrap();
+    for _ in 0..7 {
+        let number = push(&journal, &long).await.unwrap();
+        journal.reject(number, "refused").await.unwrap();
+    }
+    assert!(matches!(push(&journal, &long).await, Err(Error::QueueFull)));
+    for _ in 0..6 {
+        of_bob(&journal).await.unwrap();
+    }
+    assert!(matches!(of_bob(&journal).await, Err(Error::QueueFull)));
+    journal.close().await.unwrap();
+    let journal = SqliteJournal::connect(config).await.unwrap();
+    assert!(matches!(push(&journal, &long).await, Err(Error::QueueFull)));
+    assert!(matches!(of_bob(&journal).await, Err(Error::QueueFull)));
+    assert_eq!((texts(&journal).await.len(), journal.count_rejected().await.unwrap()), (6, 7));
+}
+
+#[tokio::test]
 async fn a_full_disk_refuses_and_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::connect(JournalConfig::new(folder.path().join("journal.db"))).await.unwrap();

@@ -102,6 +102,26 @@ async fn o8_what_was_removed_does_not_come_back_with_what_is_saved() {
 }
 
 #[tokio::test]
+async fn o8_what_stood_on_a_page_that_is_free_does_not_come_back_with_what_is_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = SqliteJournal::connect(JournalConfig::new(&path)).await.unwrap();
+    let mut numbers = Vec::new();
+    for number in 0..400 {
+        numbers.push(push(&journal, &format!("{number} {}", "word ".repeat(8))).await.unwrap());
+    }
+    // So many neighbours that whole pages become free.
+    journal.acknowledge(&numbers[100..300]).await.unwrap();
+    let expected = texts(&journal).await;
+    journal.close().await.unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert_ne!(bytes[36..40], [0; 4], "no page is free");
+    assert!(clear(&path, |_, page| page[0] == INNER) > 0);
+    let (recovered, found) = saved(&path).await;
+    assert_eq!((recovered.kept, recovered.lost, found), (200, Some(0), expected));
+}
+
+#[tokio::test]
 async fn entries_that_stand_in_the_log_alone_are_read() {
     let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = folder.path().join("journal.db");
