@@ -264,7 +264,8 @@ impl Shared {
     /// remains there.
     ///
     /// # Errors
-    /// That of the journal, if it cannot remove them. Then they are set aside, where a look at what was set aside removes them.
+    /// That of the journal, if it cannot remove them. Then they are set aside. A look at what was set aside removes those that have a
+    /// fence.
     pub(super) async fn withdraw(&self, numbers: Vec<u64>) -> Result<()> {
         // At once: the journal makes what comes together durable together.
         let rejected = join_all(numbers.iter().map(|number| self.journal.reject(*number, ERASED))).await;
