@@ -8,9 +8,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
 use memory::model::{Embedder, Reranker};
-use memory::models::{
-    Anthropic, ChatModel, ChatRequest, ChatSummarizer, HttpConfig, Ollama, OpenAi, RerankServer, StopReason,
-};
+use memory::models::{Anthropic, ChatModel, ChatRequest, ChatSummarizer, HttpConfig, Ollama, OpenAi, RerankServer};
 use memory::{Message, Role, Scope, SessionId, Settings};
 
 type Failure = Box<dyn std::error::Error>;
@@ -69,8 +67,8 @@ async fn main() -> Result<(), Failure> {
             let _ = write!(io::stdout(), "{piece}").and_then(|()| io::stdout().flush());
         };
         let answer = model.stream(&ChatRequest::new(context.messages().cloned().collect()), &mut show).await?;
-        match answer.stop {
-            stop @ (StopReason::Length | StopReason::Refused) => draft.finish_early(stop.name()).await?,
+        match answer.stop.name() {
+            stop @ ("length" | "refused") => draft.finish_early(stop).await?,
             _ => draft.finish().await?,
         };
         writeln!(io::stdout(), "\n  ({:?}, {:?})", answer.stop, answer.usage)?;
