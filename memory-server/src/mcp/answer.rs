@@ -112,6 +112,21 @@ impl Fitting {
         cut(fits)
     }
 
+    /// Returns how many of `count` parts are left out, from the first on, so that the others fit: all but the last one, if that does
+    /// not fit either. `text` writes the parts from a place on.
+    pub(super) fn left_out(&self, count: usize, text: impl Fn(usize) -> String) -> usize {
+        if self.fits(&text(0)) {
+            return 0;
+        }
+        let (mut fails, mut fits) = (0, count.saturating_sub(1));
+        // Halving: each time, all that is left is written and counted.
+        while fits - fails > 1 {
+            let middle = fails + (fits - fails) / 2;
+            if self.fits(&text(middle)) { fits = middle } else { fails = middle }
+        }
+        fits
+    }
+
     /// Returns as many of these items as fit, in their order, as one block of data; the passages that answer `words`.
     pub(super) fn items(&self, items: &[&Content], words: &str, analysis: &memory::analysis::Analysis) -> String {
         if items.is_empty() {
@@ -167,6 +182,8 @@ impl Fitting {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     /// Counts no text of more than 60,000 bytes.
@@ -193,6 +210,24 @@ mod tests {
         let fitting = Fitting { counter: Arc::new(Short), most: LEAST };
         assert!(fitting.fits(&" ".repeat(50_000)));
         assert!(!fitting.fits(&" ".repeat(64 << 20)));
+    }
+
+    #[test]
+    fn a_session_of_many_short_messages_is_cut_to_a_budget_with_few_counts() {
+        let fitting = Fitting { counter: Arc::new(Short), most: LEAST };
+        let written = Cell::new(0);
+        let left_out = |count: usize| {
+            written.set(0);
+            fitting.left_out(count, |from| {
+                written.set(written.get() + 1);
+                vec!["word"; count - from].join("\n")
+            })
+        };
+        assert_eq!([0, 1, 10_291, 10_292].map(left_out), [0, 0, 0, 1]);
+        assert_eq!(left_out(20_000), 20_000 - 10_291);
+        assert!(written.get() <= 20, "{}", written.get());
+        // Where none fits, the last one is left.
+        assert_eq!([1, 2, 7].map(|count| fitting.left_out(count, |_| " ".repeat(1 << 20))), [0, 1, 6]);
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use memory::receipt::PartKind;
+use memory::store::error::{Cause, Transience};
 use memory::window::{Budget, CounterKind, Oversize};
 use memory::{Context, ContextRequest, Error, Part, Scoped, SessionId};
+use tokio::task::{JoinError, spawn_blocking};
 
 use super::answer::Fitting;
 
@@ -45,19 +47,30 @@ pub(super) async fn gathered(
         let other = assembled(ada, line, session, fitting).await?;
         context = if recalls(&other) { other } else { context };
     }
+    let fitting = fitting.clone();
+    // Not on a thread that answers others: of a long session, megabytes are written and counted.
+    spawn_blocking(move || cut(&context, &fitting)).await.map_err(broke_down)
+}
+
+/// Returns what fits of a context besides the query; none if it holds nothing else.
+fn cut(context: &Context, fitting: &Fitting) -> Option<String> {
     let mut parts: Vec<&Part> = context.parts.iter().filter(|part| part.kind != PartKind::Query).collect();
     // The newest stand last, and are worth most.
-    while parts.len() > 1 && !fitting.fits(&shown(&parts)) {
-        parts.remove(0);
-    }
-    Ok(match parts.as_slice() {
+    let left_out = fitting.left_out(parts.len(), |from| shown(parts.get(from..).unwrap_or_default()));
+    parts.drain(..left_out);
+    match parts.as_slice() {
         [] => None,
         [one] if !fitting.fits(&shown(&parts)) => {
             // A name alone may be longer than the budget.
             Some(fitting.clipped(&one.message.text(), |text| message(one, text))).filter(|text| fitting.fits(text))
         }
         several => Some(shown(several)),
-    })
+    }
+}
+
+fn broke_down(source: JoinError) -> Error {
+    let source = Cause::new(source);
+    Error::Backend { backend: "memory", doing: "cut a context", transience: Transience::Permanent, source }
 }
 
 /// Returns a query that the memory takes: of one that is too long, the beginning and the end, where people ask about what they paste.
