@@ -192,7 +192,10 @@ async fn append(talk: &Session, batch: &[Message]) -> Result<(), Failure> {
         Err(Error::IdConflict { .. } | Error::Invalid { .. }) => {
             for message in batch {
                 match talk.append(vec![message.clone()]).await {
-                    Err(Error::IdConflict { .. } | Error::Invalid { .. }) => {}
+                    Err(Error::IdConflict { .. }) => {}
+                    Err(error @ Error::Invalid { .. }) => {
+                        say(&format!("memory: the message {} is not stored: {error}", message.id));
+                    }
                     outcome => drop(outcome?),
                 }
             }

@@ -6,6 +6,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use memory::message::Defaults;
+use memory::store::Limits;
 use memory::{Block, Message, MessageId, Timestamp};
 use serde_json::Value;
 
@@ -110,6 +111,10 @@ fn message(line: &mut Value, at: Timestamp) -> Option<Message> {
     let (words, aside) = message.blocks.into_iter().partition(|block| matches!(block, Block::Text { .. }));
     (message.blocks, message.aside) = (words, aside);
     message.origin = Some("claude-code".to_owned());
+    // What stands beside the words, such as a large image, does not keep them from being stored.
+    if Limits::default().check_message(&message).is_err() {
+        message.aside.clear();
+    }
     (!message.text().trim().is_empty()).then_some(message)
 }
 
@@ -169,6 +174,25 @@ mod tests {
             assert_eq!(read(&path, step), messages, "{step}");
         }
         assert!(Backwards::open(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn a_question_with_a_large_image_is_stored_with_its_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        for (bytes, kept) in [(1 << 10, 1), (5 << 20, 0)] {
+            let source = json!({ "type": "base64", "media_type": "image/png", "data": "A".repeat(bytes) });
+            let content = json!([{ "type": "text", "text": "What is this?" }, { "type": "image", "source": source }]);
+            let line = json!({
+                "type": "user", "uuid": "0190b0a0-0000-7000-8000-000000000001", "timestamp": "2026-11-22T10:00:00Z",
+                "message": { "role": "user", "content": content },
+            });
+            std::fs::write(&path, format!("{line}\n")).unwrap();
+            let messages = read(&path, FIRST);
+            assert_eq!((messages.len(), messages[0].text().as_str()), (1, "What is this?"), "{bytes}");
+            assert_eq!(messages[0].aside.len(), kept, "{bytes}");
+            Limits::default().check_message(&messages[0]).unwrap();
+        }
     }
 
     #[test]
