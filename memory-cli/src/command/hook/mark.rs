@@ -93,13 +93,16 @@ impl Marks {
         })
     }
 
-    /// Puts a mark in the place of the one of the same session.
-    pub(super) fn put(&self, mark: Mark) -> io::Result<()> {
+    /// Puts a mark in the place of the one of the same session. `seen` is that one as it was when the session was looked at: if another
+    /// hook has put one since, the later of the two stays.
+    pub(super) fn put(&self, mark: Mark, seen: Option<&Mark>) -> io::Result<()> {
         // A lock beside it: the file itself is another one after each change.
         let lock = private(OpenOptions::new().write(true).create(true)).open(self.path.with_extension("lock"))?;
         lock.lock()?;
         let mut marks = self.read()?;
-        if marks.contains(&mark) {
+        let present = marks.iter().find(|other| other.session == mark.session);
+        let is_later = |other: &Mark| (other.fence, other.last.at) > (mark.fence, mark.last.at);
+        if present == Some(&mark) || present.is_some_and(|other| seen != Some(other) && is_later(other)) {
             return Ok(());
         }
         marks.retain(|other| other.session != mark.session);
@@ -155,12 +158,38 @@ mod tests {
             |number: usize| Mark { session: number.to_string(), fence: Fence::default(), last: line, forgotten: None };
         let full: Vec<Mark> = (0..MOST).map(mark).collect();
         fs::write(&marks.path, serde_json::to_vec(&full).unwrap()).unwrap();
-        marks.put(Mark { forgotten: Some(line), ..mark(0) }).unwrap();
-        marks.put(mark(MOST)).unwrap();
+        marks.put(Mark { forgotten: Some(line), ..mark(0) }, Some(&mark(0))).unwrap();
+        marks.put(mark(MOST), None).unwrap();
         let names: Vec<String> = marks.read().unwrap().into_iter().map(|mark| mark.session).collect();
         assert_eq!((names.len(), names[0].as_str()), (MOST, "2"));
         assert_eq!(names[MOST - 2..], ["0".to_owned(), MOST.to_string()]);
         fs::write(&marks.path, "{").unwrap();
-        assert!(marks.put(mark(1)).is_err());
+        assert!(marks.put(mark(1), None).is_err());
+    }
+
+    #[test]
+    fn a_mark_of_an_earlier_look_replaces_no_later_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let marks = Marks { path: folder.path().join("hook.json") };
+        let mark = |generation: u64, seconds: i64| Mark {
+            session: "s".to_owned(),
+            fence: Fence { generation, ..Fence::default() },
+            last: Line::of(&said(seconds)),
+            forgotten: None,
+        };
+        let [first, second, forgotten] = [mark(0, 1), mark(0, 2), mark(1, 2)];
+        marks.put(first.clone(), None).unwrap();
+        marks.put(second.clone(), Some(&first)).unwrap();
+        // Another hook looked before the second was put, and is done after it.
+        for seen in [None, Some(&first)] {
+            marks.put(mark(0, 1), seen).unwrap();
+            assert_eq!(marks.read().unwrap(), [second.clone()]);
+        }
+        marks.put(forgotten.clone(), Some(&first)).unwrap();
+        marks.put(mark(0, 3), Some(&second)).unwrap();
+        assert_eq!(marks.read().unwrap(), [forgotten.clone()]);
+        // An older copy of the database was put back, and the clock.
+        marks.put(first.clone(), Some(&forgotten)).unwrap();
+        assert_eq!(marks.read().unwrap(), [first]);
     }
 }

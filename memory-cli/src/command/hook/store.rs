@@ -41,7 +41,8 @@ pub(super) async fn store(scoped: &Scoped, event: &Event, marks: Marks, watch: S
     let Some(last) = last else { return Ok(0) };
     // The mark is there before they are stored: else what is forgotten after a hook was cut off would come back.
     let mark = Mark { session: session.name().to_owned(), fence: past.fence, last, forgotten };
-    beside(move || marks.put(mark)).await?;
+    let seen = past.own().cloned();
+    beside(move || marks.put(mark, seen.as_ref())).await?;
     let talk = scoped.session(&session);
     let (mut rest, mut bytes) = (messages.as_slice(), FIRST_BYTES);
     while !rest.is_empty() {
@@ -101,6 +102,11 @@ impl<'a> Past<'a> {
         Ok(Self { scoped, session, fence, marks, marked })
     }
 
+    /// Returns the mark of the session itself.
+    fn own(&self) -> Option<&Mark> {
+        self.marks.iter().find(|mark| mark.session == self.session.name())
+    }
+
     /// Reads a transcript back to what is old, as far as the watch of the hook leaves time for more than its last block.
     async fn new_of(&self, mut back: Backwards, watch: Stopwatch) -> Result<New, Failure> {
         let (mut blocks, mut last, mut old) = (Vec::new(), None, None);
@@ -114,7 +120,7 @@ impl<'a> Past<'a> {
             blocks.push(block);
         }
         let mut messages: Vec<Message> = blocks.into_iter().rev().flatten().collect();
-        let own = self.marks.iter().find(|mark| mark.session == self.session.name());
+        let own = self.own();
         // It was forgotten, and nothing tells when: what is new begins behind what was stored since, or with the next message.
         let is_unmarked = own.is_none() && self.fence.generation > 0;
         let was_forgotten = own.and_then(|mark| mark.forgotten_by(self.fence));
