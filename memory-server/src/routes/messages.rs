@@ -23,8 +23,6 @@ use crate::input::{InSession, Json, Parameters};
 use crate::problem::Problem;
 
 const MOST: u64 = 1_000;
-/// How many messages are read at once.
-const PART: usize = 100;
 /// The header that makes a request repeatable whose messages have no ids.
 const KEY: &str = "idempotency-key";
 
@@ -127,7 +125,7 @@ async fn shown(session: &Session, mut page: Page, most: usize) -> memory::Result
     let (mut list, mut left) = (List::within(most), page.limit);
     let (mut at, mut last, mut first_state) = (None, None, None);
     loop {
-        page = Page { limit: left.min(PART), tokens: Some(tokens), ..page };
+        page = Page { limit: left.min(app::PART), tokens: Some(tokens), ..page };
         let Slice { messages: mut rows, state, .. } = session.read(&page).await?;
         let fence = state.fence;
         let begun: &SessionState = first_state.get_or_insert(state);
