@@ -202,12 +202,15 @@ impl Conversation<'_> {
 
     async fn forget(&mut self, id: &str) -> Result<(), Failure> {
         let id: MessageId = id.parse().map_err(|_| Failure::Usage("/forget takes the id of one item".to_owned()))?;
+        // It may hold what is forgotten.
+        self.last = None;
         let (receipt, _) = forget_ids(self.scoped, &[id]).await?;
         Ok(self.output.receipt(&receipt)?)
     }
 
     async fn purge(&mut self) -> Result<(), Failure> {
         let id = self.session.id().clone();
+        self.last = None;
         let receipt = self.scoped.forget(&What::Session(id.clone())).await?;
         // The old handle belongs to the conversation that is gone.
         self.session = self.scoped.session(&id);

@@ -98,6 +98,20 @@ fn what_was_recalled_is_shown_on_demand() {
 }
 
 #[test]
+fn why_shows_nothing_of_a_conversation_that_was_purged() {
+    let models = Models::start(says(&["Tea."]));
+    let bed = Bed::new();
+    bed.json(&["remember", "Charlie likes green tea"]);
+    let id = bed.json(&["search", "tea"])["hits"][0]["id"].as_str().unwrap().to_owned();
+    for forget in ["/purge".to_owned(), format!("/forget {id}")] {
+        let said = chat(&bed, &models, &[], &format!("What does Charlie like?\n{forget}\n/why\n"));
+        assert!(said.code == 3 && said.stderr.contains("no model has answered yet"), "{forget}: {}", said.stderr);
+        assert!(said.stdout.contains("forgotten"), "{forget}: {}", said.stdout);
+        assert!(!said.stdout.contains("Charlie"), "{forget}: {}", said.stdout);
+    }
+}
+
+#[test]
 fn the_key_of_a_vendor_is_told_to_no_other_server_and_shown_nowhere() {
     let models = Models::start(|asked| match asked.header("authorization") {
         Some(key) => Reply::status(401, &openai::error(key, key, key)),

@@ -65,7 +65,7 @@ impl Conversation<'_> {
     /// Shows the context behind the last answer.
     pub(super) async fn why(&mut self) -> Result<(), Failure> {
         let Some((context, said)) = self.last.take() else {
-            return Err(Failure::Usage("no model has answered yet".to_owned()));
+            return Err(Failure::Usage("no model has answered yet, or something was forgotten since".to_owned()));
         };
         let shown = self.show(&context, &said).await;
         self.last = Some((context, said));
