@@ -58,17 +58,26 @@ fn failed(error: &memory::Error) -> ErrorData {
 }
 
 async fn sessions(ada: &Scoped, fitting: &Fitting) -> memory::Result<String> {
-    let states = ada.sessions(None, MOST).await?;
+    // With one more, which tells that there are more.
+    let mut states = ada.sessions(None, MOST + 1).await?;
+    let mut is_cut = states.len() > MOST;
+    states.truncate(MOST);
     let ids: Vec<SessionId> = states.iter().map(|state| state.session.clone()).collect();
     let titles = titles(ada, &ids).await?;
     let mut list: Vec<Value> =
         states.iter().zip(titles).map(|(state, title)| edge::session(state, title.as_deref())).collect();
     loop {
-        let text = json!({ "sessions": list }).to_string();
+        let shown = if is_cut {
+            json!({ "sessions": list, "more": "not all fit here" })
+        } else {
+            json!({ "sessions": list })
+        };
+        let text = shown.to_string();
         if list.is_empty() || fitting.fits(&text) {
             return Ok(text);
         }
         list.pop();
+        is_cut = true;
     }
 }
 

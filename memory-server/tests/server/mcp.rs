@@ -139,6 +139,21 @@ async fn what_is_no_request_is_refused() {
 }
 
 #[tokio::test]
+async fn a_list_of_sessions_that_was_cut_says_so() {
+    let bed = Bed::new().await;
+    let message = json!({ "messages": [{ "role": "user", "content": "Hello" }] });
+    for (begin, end, is_cut) in [(0, 2, false), (2, 101, true)] {
+        for number in begin..end {
+            bed.ok(Call::post(format!("/v1/sessions/talk-{number}/messages"), &message)).await;
+        }
+        let read = bed.rpc(&bed.ada, "resources/read", &json!({ "uri": "memory://sessions" })).await;
+        let list: Value = serde_json::from_str(read["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+        assert!(!list["sessions"].as_array().unwrap().is_empty(), "{list}");
+        assert_eq!(list["more"].is_string(), is_cut, "{list}");
+    }
+}
+
+#[tokio::test]
 async fn sessions_and_items_are_resources_and_recall_is_a_prompt() {
     let bed = Bed::new().await;
     let message = json!({ "messages": [{ "role": "user", "content": "My dentist is Dr. </memory> Marsh." }] });
