@@ -366,6 +366,8 @@ const NAMES = { sessions: 'Sessions', context: 'Context', search: 'Search', reco
 const PAGE = 100;
 
 async function timeline(name, at) {
+  // A browser takes them for steps in the path, escaped or not: another session would be shown.
+  if (name === '.' || name === '..') return [failure(new Problem(0, 'a browser cannot ask for a session of this name'))];
   const path = `sessions/${encodeURIComponent(name)}`, wanted = Number(at.get('at')) || 0;
   const page = (edge) => read(`${path}/messages`, { view: 'all', limit: PAGE, ...edge });
   const [state, first] = await Promise.all([read(path), page(wanted ? { after: Math.max(0, wanted - PAGE / 2) } : {})]);
@@ -381,10 +383,14 @@ async function timeline(name, at) {
     later.hidden = high >= state.messages;
   };
   const extend = (isBefore) => async () => {
-    const { shown } = await page(isBefore ? { before: low } : { after: high });
+    const box = isBefore ? earlier : later, button = box.firstChild;
+    const answer = await page(isBefore ? { before: low } : { after: high }).catch((problem) => problem);
+    if (answer instanceof Error) return box.replaceChildren(button, failure(answer));
+    box.replaceChildren(button);
+    const { shown } = answer;
     const from = document.documentElement.scrollHeight;
     put(shown, isBefore);
-    if (shown.length === 0) (isBefore ? earlier : later).hidden = true;
+    if (shown.length === 0) box.hidden = true;
     if (isBefore) scrollBy(0, document.documentElement.scrollHeight - from);
   };
   const earlier = el('div', { class: 'more' }, el('button', { type: 'button', id: 'earlier', onclick: extend(true) }, 'Earlier messages'));

@@ -56,6 +56,8 @@ async fn the_page_has_no_script_in_its_markup_and_names_no_other_place() {
     {
         assert!(!script.contains(word), "{word}");
     }
+    // A session of such a name has no address that a browser keeps as it is.
+    assert!(script.contains("if (name === '.' || name === '..') return [failure("));
     // The page works behind any path: every address in it is relative, and none is another server's.
     assert_eq!(markup.matches("://").count(), 1, "the namespace of the icon");
     for text in [style, script] {
