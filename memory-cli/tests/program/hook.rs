@@ -22,7 +22,7 @@ fn hook_with(bed: &Bed, args: &[&str], event: &Value) -> Answer {
 }
 
 fn is_late(answer: &Answer) -> bool {
-    answer.stderr.contains("it took too long")
+    ["it took too long", "no time to read"].iter().any(|late| answer.stderr.contains(*late))
 }
 
 fn once(bed: &Bed, args: &[&str], event: &Value) -> Answer {

@@ -38,6 +38,9 @@ pub(super) struct Mark {
     pub(super) last: Line,
     /// The last message that was forgotten with the session.
     pub(super) forgotten: Option<Line>,
+    /// How many hooks in a row had no time to read back to what is stored, and left what is new to the next one.
+    #[serde(default)]
+    pub(super) late: u8,
 }
 
 impl Line {
@@ -77,6 +80,12 @@ impl Marks {
         let place = file.map_or_else(|| database.shown(), |file| file.to_string_lossy().into_owned());
         let name = MessageId::of_content(format!("hook\n{}\n{place}", owner.key()).as_bytes());
         Ok(Self { path: in_data_folder(&format!("hook-{name}.json"), "set HOME (APPDATA on Windows)")? })
+    }
+
+    /// Names a file by its path.
+    #[cfg(test)]
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self { path }
     }
 
     /// Returns the marks, the newest last; none if the file is not there.
@@ -138,7 +147,7 @@ mod tests {
         let messages = [said(1), said(2), said(2), said(3)];
         let lines: Vec<Line> = messages.iter().map(Line::of).collect();
         let fence = |generation| Fence { generation, ..Fence::default() };
-        let mark = Mark { session: "s".to_owned(), fence: fence(2), last: lines[2], forgotten: Some(lines[0]) };
+        let mark = Mark { session: "s".to_owned(), fence: fence(2), last: lines[2], forgotten: Some(lines[0]), late: 0 };
         assert_eq!(mark.forgotten_by(fence(2)), Some(lines[0]));
         assert_eq!(mark.forgotten_by(fence(1)), Some(lines[0]), "an older copy of the database");
         assert_eq!(mark.forgotten_by(fence(3)), Some(lines[2]));
@@ -154,8 +163,13 @@ mod tests {
         let marks = Marks { path: folder.path().join("hook.json") };
         assert_eq!(marks.read().unwrap(), []);
         let line = Line::of(&said(1));
-        let mark =
-            |number: usize| Mark { session: number.to_string(), fence: Fence::default(), last: line, forgotten: None };
+        let mark = |number: usize| Mark {
+            session: number.to_string(),
+            fence: Fence::default(),
+            last: line,
+            forgotten: None,
+            late: 0,
+        };
         let full: Vec<Mark> = (0..MOST).map(mark).collect();
         fs::write(&marks.path, serde_json::to_vec(&full).unwrap()).unwrap();
         marks.put(Mark { forgotten: Some(line), ..mark(0) }, Some(&mark(0))).unwrap();
@@ -176,6 +190,7 @@ mod tests {
             fence: Fence { generation, ..Fence::default() },
             last: Line::of(&said(seconds)),
             forgotten: None,
+            late: 0,
         };
         let [first, second, forgotten] = [mark(0, 1), mark(0, 2), mark(1, 2)];
         marks.put(first.clone(), None).unwrap();

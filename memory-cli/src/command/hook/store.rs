@@ -21,6 +21,10 @@ const READING: Duration = Duration::from_millis(1_100);
 /// When no further batch is stored, so that there is time to close what is open.
 const STORING: Duration = Duration::from_millis(1_300);
 
+/// How many hooks in a row may leave what is new to the next one, since they had no time to read back to what is stored. The one behind
+/// them stores what it has read, and says that the rest is not stored: else a machine that is always late would store nothing.
+const LATE: u8 = 3;
+
 /// How many messages are looked up or stored at once.
 const BATCH: usize = 500;
 
@@ -37,10 +41,20 @@ pub(super) async fn store(scoped: &Scoped, event: &Event, marks: Marks, watch: S
     let back = beside(move || Backwards::open(&path)).await?;
     let session = SessionId::new(&event.session)?;
     let past = Past::of(scoped, &session, &marks).await?;
-    let New { messages, last, forgotten } = past.new_of(back, watch).await?;
+    // Behind the end of a session there may be no next hook.
+    let may_wait = event.name != "SessionEnd";
+    let New { messages, last, forgotten } = match past.new_of(back, watch, may_wait).await? {
+        Found::New(new) => new,
+        Found::Late(own) => {
+            say("memory: there was no time to read the transcript back to what is stored: the next hook stores it");
+            let mark = Mark { late: own.late + 1, ..own.clone() };
+            beside(move || marks.put(mark, Some(&own))).await?;
+            return Ok(0);
+        }
+    };
     let Some(last) = last else { return Ok(0) };
     // The mark is there before they are stored: else what is forgotten after a hook was cut off would come back.
-    let mark = Mark { session: session.name().to_owned(), fence: past.fence, last, forgotten };
+    let mark = Mark { session: session.name().to_owned(), fence: past.fence, last, forgotten, late: 0 };
     let seen = past.own().cloned();
     beside(move || marks.put(mark, seen.as_ref())).await?;
     let talk = scoped.session(&session);
@@ -61,6 +75,15 @@ async fn beside<T: Send + 'static>(work: impl FnOnce() -> std::io::Result<T> + S
     let done = tokio::task::spawn_blocking(work).await;
     let done = done.map_err(|_| Failure::Inner("a file of the hook could not be used".to_owned()))?;
     done.map_err(|error| Failure::Usage(format!("a file of the hook cannot be used: {error}")))
+}
+
+/// What was found in a transcript.
+enum Found {
+    /// What is new.
+    New(New),
+    /// There was no time to read back to what is stored: if the newest were stored now, later hooks would take all before it for stored.
+    /// The mark of the session.
+    Late(Mark),
 }
 
 /// What a transcript has that is new.
@@ -107,8 +130,9 @@ impl<'a> Past<'a> {
         self.marks.iter().find(|mark| mark.session == self.session.name())
     }
 
-    /// Reads a transcript back to what is old, as far as the watch of the hook leaves time for more than its last block.
-    async fn new_of(&self, mut back: Backwards, watch: Stopwatch) -> Result<New, Failure> {
+    /// Reads a transcript back to what is old, as far as the watch of the hook leaves time for more than its last block. Where that was
+    /// too short and something of the session was offered before, what is new may wait for the next hook.
+    async fn new_of(&self, mut back: Backwards, watch: Stopwatch, may_wait: bool) -> Result<Found, Failure> {
         let (mut blocks, mut last, mut old) = (Vec::new(), None, None);
         while old.is_none() && !back.is_over() && (blocks.is_empty() || watch.elapsed() < READING) {
             let (mut block, rest) = beside(move || Ok((back.block()?, back))).await?;
@@ -119,8 +143,11 @@ impl<'a> Past<'a> {
             }
             blocks.push(block);
         }
-        let mut messages: Vec<Message> = blocks.into_iter().rev().flatten().collect();
         let own = self.own();
+        if let Some(own) = own.filter(|own| may_wait && own.late < LATE && old.is_none() && !back.is_over()) {
+            return Ok(Found::Late(own.clone()));
+        }
+        let mut messages: Vec<Message> = blocks.into_iter().rev().flatten().collect();
         // It was forgotten, and nothing tells when: what is new begins behind what was stored since, or with the next message.
         let is_unmarked = own.is_none() && self.fence.generation > 0;
         let was_forgotten = own.and_then(|mark| mark.forgotten_by(self.fence));
@@ -136,7 +163,7 @@ impl<'a> Past<'a> {
         if old.is_none() && !is_unmarked && left > 0 {
             say(&format!("memory: the transcript is too long: its first {left} bytes are not stored"));
         }
-        Ok(New { messages, last, forgotten: gone.or(behind).or(was_forgotten) })
+        Ok(Found::New(New { messages, last, forgotten: gone.or(behind).or(was_forgotten) }))
     }
 
     /// Returns the place of the newest of these messages that is old, and whether it is stored.
@@ -209,4 +236,64 @@ async fn append(talk: &Session, batch: &[Message]) -> Result<(), Failure> {
         outcome => drop(outcome?),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use memory::Scope;
+    use serde_json::json;
+
+    use super::super::event::Kind;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_hook_that_has_no_time_to_read_back_leaves_no_gap() {
+        let memory = memory::open("memory:").await.unwrap().build().await.unwrap();
+        let scoped = memory.of(&Scope::new("acme", "ada").unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        let write = |count: usize| {
+            let line = |number: usize| {
+                let id = format!("0190b0a0-0000-7000-8000-{number:012}");
+                let message = json!({ "role": "user", "content": format!("{number} {}", "word ".repeat(2_000)) });
+                json!({ "type": "user", "uuid": id, "timestamp": "2026-11-22T10:00:00Z", "message": message })
+            };
+            let lines: Vec<String> = (0..count).map(|number| line(number).to_string()).collect();
+            std::fs::write(&path, lines.join("\n")).unwrap();
+        };
+        let hook = async |name: &str, watch: Stopwatch| {
+            let (name, transcript) = (name.to_owned(), Some(path.clone()));
+            let event = Event { name, kind: Kind::Ends, session: "s".to_owned(), transcript, folder: None };
+            let marks = Marks::at(folder.path().join("hook.json"));
+            store(&scoped, &event, marks, watch).await.unwrap();
+            let talk = scoped.session(&SessionId::new("s").unwrap());
+            talk.state().await.unwrap().head.0
+        };
+        // One that is in time may leave some messages to the next one.
+        let all_stored = async |count: u64| {
+            for _ in 0..100 {
+                if hook("Stop", Stopwatch::start()).await == count {
+                    return;
+                }
+            }
+            panic!("{count} messages are not stored");
+        };
+        let late = Stopwatch::start();
+        tokio::time::sleep(READING).await;
+        write(2);
+        all_stored(2).await;
+        // More than the last block is new.
+        write(30);
+        assert_eq!(hook("Stop", late).await, 2);
+        all_stored(30).await;
+        write(60);
+        for _ in 0..LATE {
+            assert_eq!(hook("Stop", late).await, 30);
+        }
+        // A machine that is always late stores something.
+        let stored = hook("Stop", late).await;
+        assert!((31..60).contains(&stored), "{stored}");
+        write(90);
+        assert!(hook("SessionEnd", late).await > stored, "there may be no next hook");
+    }
 }
