@@ -147,7 +147,8 @@ mod tests {
         let messages = [said(1), said(2), said(2), said(3)];
         let lines: Vec<Line> = messages.iter().map(Line::of).collect();
         let fence = |generation| Fence { generation, ..Fence::default() };
-        let mark = Mark { session: "s".to_owned(), fence: fence(2), last: lines[2], forgotten: Some(lines[0]), late: 0 };
+        let forgotten = Some(lines[0]);
+        let mark = Mark { session: "s".to_owned(), fence: fence(2), last: lines[2], forgotten, late: 0 };
         assert_eq!(mark.forgotten_by(fence(2)), Some(lines[0]));
         assert_eq!(mark.forgotten_by(fence(1)), Some(lines[0]), "an older copy of the database");
         assert_eq!(mark.forgotten_by(fence(3)), Some(lines[2]));
