@@ -67,11 +67,8 @@ async fn sessions(ada: &Scoped, fitting: &Fitting) -> memory::Result<String> {
     let mut list: Vec<Value> =
         states.iter().zip(titles).map(|(state, title)| edge::session(state, title.as_deref())).collect();
     loop {
-        let shown = if is_cut {
-            json!({ "sessions": list, "more": "not all fit here" })
-        } else {
-            json!({ "sessions": list })
-        };
+        let shown =
+            if is_cut { json!({ "sessions": list, "more": "not all fit here" }) } else { json!({ "sessions": list }) };
         let text = shown.to_string();
         if list.is_empty() || fitting.fits(&text) {
             return Ok(text);
