@@ -199,11 +199,11 @@ mod tests {
         // Another hook looked before the second was put, and is done after it.
         for seen in [None, Some(&first)] {
             marks.put(mark(0, 1), seen).unwrap();
-            assert_eq!(marks.read().unwrap(), [second.clone()]);
+            assert_eq!(marks.read().unwrap(), std::slice::from_ref(&second));
         }
         marks.put(forgotten.clone(), Some(&first)).unwrap();
         marks.put(mark(0, 3), Some(&second)).unwrap();
-        assert_eq!(marks.read().unwrap(), [forgotten.clone()]);
+        assert_eq!(marks.read().unwrap(), std::slice::from_ref(&forgotten));
         // An older copy of the database was put back, and the clock.
         marks.put(first.clone(), Some(&forgotten)).unwrap();
         assert_eq!(marks.read().unwrap(), [first]);
