@@ -1,5 +1,10 @@
 //! The lines of a bulk request, and what the answer says of each.
 
+#[cfg(test)]
+mod tests;
+
+use std::iter::successors;
+
 use memory_core::error::{Error, Result};
 use serde_json::{Value, json};
 
@@ -68,6 +73,14 @@ pub(super) fn write_guard(id: &str, routing: &str, lines: &mut String) {
     lines.push_str("\n{\"doc\":{}}\n");
 }
 
+/// The errors of documents: of one that cannot be read, and of one with a term that is too long.
+const OF_DOCUMENTS: [&str; 4] = [
+    "document_parsing_exception",
+    "mapper_parsing_exception",
+    "max_bytes_length_exceeded_exception",
+    "x_content_parse_exception",
+];
+
 /// What became of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
@@ -77,11 +90,13 @@ pub(crate) struct Outcome {
     pub(crate) version: i64,
     pub(crate) seq_no: i64,
     pub(crate) primary_term: i64,
+    /// Whether the server refused this document for what it holds.
+    is_refused: bool,
 }
 
 impl Outcome {
     pub(super) fn too_large() -> Self {
-        Self { status: 413, ..Self::default() }
+        Self { status: 413, is_refused: true, ..Self::default() }
     }
 
     /// Returns whether the operation was carried out.
@@ -104,15 +119,9 @@ impl Outcome {
         self.status == 429 || self.status >= 500
     }
 
-    /// Returns whether the server refused this document for what it holds.
-    fn is_refused(&self) -> bool {
-        let is_about_the_index = self.kind.starts_with("index_") || self.kind.starts_with("cluster_");
-        self.status == 413 || self.status == 400 && !is_about_the_index
-    }
-
     /// Returns the error of an operation that was not carried out: the inner one is about this document alone.
     pub(crate) fn error(&self, doing: &'static str) -> Result<Error> {
-        if self.is_refused() {
+        if self.is_refused {
             let what = format!("{BACKEND} refused the entry: {}", self.fault());
             return Ok(Error::invalid(what));
         }
@@ -148,7 +157,23 @@ fn outcome(item: &Value) -> Option<Outcome> {
     // An error without a name must not pass for the absence of a document.
     let kind = if item.get("error").is_some() && kind.is_empty() { "unnamed".to_owned() } else { kind };
     let (version, seq_no, primary_term) = (number("_version"), number("_seq_no"), number("_primary_term"));
-    Some(Outcome { status, kind, version, seq_no, primary_term })
+    let is_refused = status == 413 || status == 400 && item.get("error").is_some_and(is_of_document);
+    Some(Outcome { status, kind, version, seq_no, primary_term, is_refused })
+}
+
+/// Returns whether an error can come from nothing but what its document holds.
+///
+/// All others may be the index's: a mapping that somebody changed, a limit, a shard that is full. A document that was refused
+/// for such a one would be left out for good, where one that failed is put again until the index is mended.
+fn is_of_document(error: &Value) -> bool {
+    let chain: Vec<&Value> = successors(Some(error), |error| error.get("caused_by")).collect();
+    let kinds: Vec<String> = chain.iter().copied().map(kind_of).collect();
+    let has = |names: &[&str]| kinds.iter().any(|kind| names.contains(&kind.as_str()));
+    // A limit of the mapping is the index's, although the server meets it while it reads a document.
+    let is_limit = |error: &&Value| {
+        error.get("reason").and_then(Value::as_str).is_some_and(|reason| reason.starts_with("Limit of "))
+    };
+    has(&OF_DOCUMENTS) && !has(&["strict_dynamic_mapping_exception"]) && !chain.iter().any(is_limit)
 }
 
 /// Returns the epoch that the guard says: 0 if there is no such document, none if the server was too busy.

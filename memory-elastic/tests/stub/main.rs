@@ -22,7 +22,7 @@ mod tests {
     use memory_testkit::RunningWatch;
     use memory_testkit::doubles::ManualClock;
     use memory_testkit::generate::Random;
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use uuid::Uuid;
 
     use crate::server::{self, Fault, Stub};
@@ -122,6 +122,21 @@ mod tests {
         assert!(error.is_retryable(), "{error:?}");
         assert!(stub.stored(&scope).is_empty());
         stub.fail_with(Fault::never());
+        assert!(text.put(&scope, &[entry(1, 1, false)], Visibility::AfterFlush).await.unwrap().is_empty());
+        assert_eq!(stub.stored(&scope).len(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_an_index_that_is_not_as_it_was_made_refuses_is_no_refused_entry_and_can_be_put_later() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "mapping").unwrap());
+        for kind in ["strict_dynamic_mapping_exception", "illegal_argument_exception"] {
+            stub.refuse_documents(Some(json!({ "type": kind, "reason": "canary" })));
+            let error = text.put(&scope, &[entry(1, 1, false)], Visibility::AfterFlush).await.unwrap_err();
+            assert!(matches!(error, Error::Backend { .. }), "{kind}: {error:?}");
+            assert!(!format!("{error} {error:?}").contains("canary"), "{kind}");
+        }
+        stub.refuse_documents(None);
         assert!(text.put(&scope, &[entry(1, 1, false)], Visibility::AfterFlush).await.unwrap().is_empty());
         assert_eq!(stub.stored(&scope).len(), 1);
     }

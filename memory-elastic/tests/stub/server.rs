@@ -38,6 +38,8 @@ struct State {
     random: Random,
     fault: Fault,
     fixed: Option<(u16, String)>,
+    /// What every write of a document fails with.
+    refusal: Option<Value>,
     is_silent: bool,
     is_hiding: bool,
     translog: &'static str,
@@ -70,6 +72,7 @@ impl Stub {
             random: Random::new(seed),
             fault,
             fixed: None,
+            refusal: None,
             is_silent: false,
             is_hiding: false,
             translog: "request",
@@ -102,6 +105,11 @@ impl Stub {
     /// Answers every bulk like this from now on.
     pub(crate) fn answer_bulks(&self, status: u16, body: &str) {
         self.state.lock().unwrap().fixed = Some((status, body.to_owned()));
+    }
+
+    /// Fails every write of a document with this error from now on, or with none.
+    pub(crate) fn refuse_documents(&self, error: Option<Value>) {
+        self.state.lock().unwrap().refusal = error;
     }
 
     /// Sets when writes are synced.
@@ -349,6 +357,9 @@ impl State {
             }
             self.documents.remove(&id);
             return json!({ "status": 200 });
+        }
+        if let Some(error) = &self.refusal {
+            return json!({ "status": 400, "error": error });
         }
         let words = source["values"].as_array().cloned().unwrap_or_default();
         if words.iter().any(|word| word.as_str().is_some_and(|word| word.ends_with(REFUSED))) {
