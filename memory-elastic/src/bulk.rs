@@ -92,6 +92,11 @@ impl Bulk<'_> {
                 parts.push_front(Part { places: again, attempt: attempt + 1 });
             }
         }
+        // Not `wait_for` with each request: it waits for the index's own next refresh, which may come later than the client's
+        // time is up, or never.
+        if self.visibility == Visibility::OnReturn && !operations.is_empty() {
+            self.index.refresh(self.doing).await?;
+        }
         let outcomes: Option<Vec<Outcome>> = outcomes.into_iter().collect();
         Ok(Done { outcomes: outcomes.ok_or(Fault::Cut).doing(self.doing)?, below })
     }
@@ -102,12 +107,8 @@ impl Bulk<'_> {
         if let Some(guard) = self.guard {
             items::write_guard(guard, self.routing, &mut lines);
         }
-        let refresh = match self.visibility {
-            Visibility::OnReturn => "wait_for",
-            Visibility::AfterFlush => "false",
-        };
         // A missing index would be made anew, without its mapping.
-        let query = [("require_alias", "true"), ("refresh", refresh)];
+        let query = [("require_alias", "true"), ("refresh", "false")];
         let elastic = &self.index.elastic;
         let patience = elastic.config().bulk_patience;
         let answer = elastic.post(&self.index.path("_bulk"), &query, Body::Lines(lines), patience).await?;

@@ -114,7 +114,7 @@ impl ElasticConfig {
         self
     }
 
-    /// Sets how long one bulk request may take, its refresh included. Default 10 seconds.
+    /// Sets how long one bulk request may take, and so may a refresh. Default 10 seconds.
     #[must_use]
     pub fn with_bulk_patience(mut self, patience: Duration) -> Self {
         self.bulk_patience = patience;
@@ -130,7 +130,7 @@ impl ElasticConfig {
 
     /// Sets how often new indexes make writes findable, 10 milliseconds to a minute. Default 1 second.
     ///
-    /// A put that is to be findable on return waits for it, up to the whole interval.
+    /// A put that is to be findable on return does not wait for it, but refreshes the index.
     #[must_use]
     pub fn with_refresh(mut self, interval: Duration) -> Self {
         self.refresh = interval.clamp(Duration::from_millis(10), Duration::from_secs(60));

@@ -1,5 +1,7 @@
 //! Real faults of real servers, and races against an erasure.
 
+#[path = "faults/limits.rs"]
+mod limits;
 mod probe;
 #[path = "faults/server.rs"]
 mod server;
@@ -207,5 +209,6 @@ fn main() -> ExitCode {
             "an_erasure_outlives_the_servers_memory_of_what_was_deleted",
             an_erasure_outlives_the_servers_memory_of_what_was_deleted,
         )
+        .test("what_is_put_or_deleted_waits_for_no_interval", limits::what_is_put_or_deleted_waits_for_no_interval)
         .run()
 }

@@ -21,7 +21,7 @@ mod tests {
     use memory_elastic::{Elastic, ElasticConfig, ElasticText, ElasticVectors};
     use memory_testkit::RunningWatch;
     use memory_testkit::doubles::ManualClock;
-    use memory_testkit::generate::Random;
+    use memory_testkit::generate::{Random, deletion};
     use serde_json::{Value, json};
     use uuid::Uuid;
 
@@ -190,6 +190,19 @@ mod tests {
         drop(stub);
         assert!(text.ping().await.unwrap_err().is_retryable());
         Ok(())
+    }
+
+    #[tokio::test]
+    async fn what_is_findable_on_return_waits_for_no_refresh_of_the_servers_own() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let config = ElasticConfig::new(&stub.url()).unwrap().with_patience(Duration::from_secs(20));
+        let elastic = Elastic::connect(config.with_bulk_patience(Duration::from_millis(500))).await.unwrap();
+        let (text, scope) = (ElasticText::open(&elastic, "test").await.unwrap(), Scope::new("stub", "rare").unwrap());
+        let entry = entry(1, 1, false);
+        put(&text, &scope, std::slice::from_ref(&entry)).await;
+        assert_eq!(stub.stored(&scope).len(), 1);
+        text.delete(&scope, &deletion([entry.item])).await.unwrap();
+        assert!(stub.stored(&scope).is_empty());
     }
 
     #[tokio::test]

@@ -169,7 +169,8 @@ async fn talk(stream: TcpStream, state: Arc<Mutex<State>>) {
     while let Some((method, path, body)) = read(&mut stream).await {
         let (status, answer, cut) = {
             let mut state = state.lock().unwrap();
-            if state.is_silent {
+            // Nor does it refresh an index by itself.
+            if state.is_silent || path.contains("refresh=wait_for") {
                 break;
             }
             state.answer(&method, &path, &body)

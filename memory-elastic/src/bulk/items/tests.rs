@@ -15,7 +15,7 @@ fn fault(status: u16, error: &Value) -> &'static str {
 #[test]
 fn an_error_is_of_the_document_only_if_it_can_be_of_nothing_else() {
     let immense = json!({ "type": "max_bytes_length_exceeded_exception", "reason": "bytes can be at most 32766" });
-    let limit = json!({ "type": "illegal_argument_exception", "reason": "Limit of total fields [1] has been exceeded" });
+    let limit = json!({ "type": "illegal_argument_exception", "reason": "Limit of total fields [1] is exceeded" });
     let of = |kind: &str| json!({ "type": kind, "reason": "a reason" });
     let strict = of("strict_dynamic_mapping_exception");
     let by = |kind: &str, cause: &Value| json!({ "type": kind, "reason": "a reason", "caused_by": cause });
