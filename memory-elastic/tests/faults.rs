@@ -210,5 +210,9 @@ fn main() -> ExitCode {
             an_erasure_outlives_the_servers_memory_of_what_was_deleted,
         )
         .test("what_is_put_or_deleted_waits_for_no_interval", limits::what_is_put_or_deleted_waits_for_no_interval)
+        .test(
+            "hits_that_are_too_long_for_one_answer_are_read_in_parts",
+            limits::hits_that_are_too_long_for_one_answer_are_read_in_parts,
+        )
         .run()
 }

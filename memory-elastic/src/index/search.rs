@@ -27,9 +27,28 @@ const LOOK: usize = 1_000;
 impl Index {
     /// Searches what is stored under `routing`. An answer without some shard is an error, never a part.
     pub(crate) async fn search(&self, routing: &str, body: Value, doing: &'static str) -> Result<Value> {
+        self.ask_search(routing, body).await.doing(doing)
+    }
+
+    /// Searches like [`Self::search`], for `count` hits; none if the answer is longer than what is read of one, and one with
+    /// fewer hits would be shorter.
+    pub(crate) async fn search_part(
+        &self,
+        routing: &str,
+        body: Value,
+        count: usize,
+        doing: &'static str,
+    ) -> Result<Option<Value>> {
+        match self.ask_search(routing, body).await {
+            Err(Fault::TooLong) if count > 1 => Ok(None),
+            answer => answer.map(Some).doing(doing),
+        }
+    }
+
+    async fn ask_search(&self, routing: &str, body: Value) -> std::result::Result<Value, Fault> {
         let query = [("routing", routing), ("allow_partial_search_results", "false"), ("filter_path", SEARCH_PATH)];
         let patience = self.elastic.config().patience;
-        self.elastic.post(&self.path("_search"), &query, Body::Json(body), patience).await.doing(doing)
+        self.elastic.post(&self.path("_search"), &query, Body::Json(body), patience).await
     }
 
     /// Reads a number of some documents, in their order.

@@ -2,7 +2,8 @@
 //!
 //! The best hits by core's score are asked for, and no score of the server bounds that one: its statistics are those of
 //! all owners. So the evidence of *everything* that matches is read, a column per term of the query, in pages of 10,000,
-//! and what filters see is read of the first 1,000 or of the best only. One request does for up to 1,000 matches.
+//! and what filters see is read of the first 1,000 or of the best only. One request does for up to 1,000 matches. Where an answer
+//! would be longer than what is read of one, fewer are asked for at once.
 
 use memory_core::error::Result;
 use memory_core::store::text::{Term, TextHits, TextQuery};
@@ -16,10 +17,16 @@ use crate::filter::compile;
 use crate::index::Index;
 
 /// How many hits the first request reads, with what filters see of them.
-const FIRST: u64 = 1_000;
+const FIRST: usize = 1_000;
 
 /// How many hits one request reads at the most: the server's own limit.
 const PAGE: usize = 10_000;
+
+/// How many terms a query has at the most for which a request reads so many hits. For more it reads fewer, each with more columns.
+const PAGE_TERMS: usize = 64;
+
+/// How many hits one request reads at the least.
+const LEAST: usize = 100;
 
 /// The most terms of a query: each is a column to read and a bucket to count.
 const MAX_TERMS: usize = 16_000;
@@ -51,7 +58,12 @@ impl Question<'_> {
     async fn answer(&self) -> Result<TextHits> {
         let mut since = 0;
         loop {
-            let answer = self.ask(self.first(since)).await?;
+            let count = FIRST.min(self.page());
+            let answer = match self.part(count, self.first(since, count)).await? {
+                Some(answer) => answer,
+                // The hits are read in parts, as where there are more of them.
+                None => self.ask(self.first(since, 0)).await?,
+            };
             let statistics = Statistics::read(&answer, self.query.terms.len())?;
             // Something of an erased epoch, left by a process that ended between writing it and taking it back.
             if statistics.below > since && statistics.oldest.is_some_and(|oldest| oldest < statistics.below) {
@@ -64,7 +76,7 @@ impl Question<'_> {
                 return statistics.with(best);
             }
             // What is read from here on may have been written since, of an epoch that was erased.
-            let all = self.all(statistics.below).await?;
+            let all = self.all(statistics.below, statistics.matches).await?;
             let best = statistics.best(all, self.query.limit);
             let best = statistics.best(self.whole(best, statistics.below).await?, self.query.limit);
             return statistics.with(best);
@@ -75,10 +87,20 @@ impl Question<'_> {
         self.index.search(self.scope.key(), body, SEARCH).await
     }
 
-    /// Asks for the statistics of all of the owner's items of the unit, and for the first hits.
+    /// Asks for `count` hits; none if that is too much for one answer.
+    async fn part(&self, count: usize, body: Value) -> Result<Option<Value>> {
+        self.index.search_part(self.scope.key(), body, count, SEARCH).await
+    }
+
+    /// Returns how many hits one request reads.
+    fn page(&self) -> usize {
+        (PAGE * PAGE_TERMS / self.query.terms.len().max(PAGE_TERMS)).max(LEAST)
+    }
+
+    /// Asks for the statistics of all of the owner's items of the unit, and for the first `count` hits.
     ///
     /// The hits are chosen behind the aggregations, so that what the filter hides counts in the statistics.
-    fn first(&self, since: u64) -> Value {
+    fn first(&self, since: u64, count: usize) -> Value {
         let containing: Vec<Value> =
             self.query.terms.iter().map(|term| json!({ "term": { "own": term.as_str() } })).collect();
         let mut unit = json!({
@@ -91,7 +113,7 @@ impl Question<'_> {
             unit.insert("terms".to_owned(), json!({ "filters": { "filters": containing } }));
         }
         json!({
-            "size": FIRST,
+            "size": count,
             "track_total_hits": true,
             "query": self.of_owner(since),
             "post_filter": self.matching,
@@ -119,24 +141,30 @@ impl Question<'_> {
         columns.chain(self.query.terms.iter().map(|term| column(term.as_str()))).collect()
     }
 
-    /// Reads the evidence of everything that matches.
-    async fn all(&self, since: u64) -> Result<Vec<Candidate>> {
-        let (mut all, mut after) = (Vec::new(), None);
+    /// Reads the evidence of everything that matches, which were so many just now.
+    async fn all(&self, since: u64, matches: u64) -> Result<Vec<Candidate>> {
+        let (mut all, mut after) = (Vec::new(), None::<String>);
+        // One more than there are: the first page that is not full is the last one.
+        let mut size = self.page().min(usize::try_from(matches).unwrap_or(PAGE).saturating_add(1));
         loop {
             let mut body = json!({
-                "size": PAGE,
+                "size": size,
                 "track_total_hits": false,
                 "query": { "bool": { "filter": [self.of_owner(since), self.matching] } },
                 "sort": [{ "item": "asc" }],
                 "_source": false,
                 "docvalue_fields": self.columns(),
             });
-            if let (Some(after), Some(body)) = (after.take(), body.as_object_mut()) {
+            if let (Some(after), Some(body)) = (&after, body.as_object_mut()) {
                 body.insert("search_after".to_owned(), json!([after]));
             }
-            let page = candidates(&self.ask(body).await?, &self.query.terms)?;
+            let Some(answer) = self.part(size, body).await? else {
+                size /= 2;
+                continue;
+            };
+            let page = candidates(&answer, &self.query.terms)?;
+            let is_last = page.len() < size;
             after = page.last().map(|last| last.key.clone());
-            let is_last = page.len() < PAGE;
             all.extend(page);
             if is_last {
                 return Ok(all);
@@ -147,7 +175,8 @@ impl Question<'_> {
     /// Reads some candidates again, with what filters see of them. Those that were deleted meanwhile are missing.
     async fn whole(&self, best: Vec<Candidate>, since: u64) -> Result<Vec<Candidate>> {
         let mut whole = Vec::with_capacity(best.len());
-        for part in best.chunks(1_000) {
+        let mut parts: Vec<&[Candidate]> = best.chunks(FIRST.min(self.page())).collect();
+        while let Some(part) = parts.pop() {
             let keys: Vec<&str> = part.iter().map(|found| found.key.as_str()).collect();
             let these = json!({ "terms": { "item": keys } });
             let body = json!({
@@ -158,7 +187,12 @@ impl Question<'_> {
                 "_source": ["body"],
                 "docvalue_fields": self.columns(),
             });
-            whole.extend(candidates(&self.ask(body).await?, &self.query.terms)?);
+            let Some(answer) = self.part(part.len(), body).await? else {
+                let (first, second) = part.split_at(part.len() / 2);
+                parts.extend([first, second]);
+                continue;
+            };
+            whole.extend(candidates(&answer, &self.query.terms)?);
         }
         if whole.is_empty() && !best.is_empty() {
             return Err(garbled(SEARCH));

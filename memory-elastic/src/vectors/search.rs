@@ -69,6 +69,11 @@ impl Question<'_> {
         self.index.search(self.scope.key(), body, SEARCH).await
     }
 
+    /// Asks for `count` hits; none if that is too much for one answer.
+    async fn part(&self, count: usize, body: Value) -> Result<Option<Value>> {
+        self.index.search_part(self.scope.key(), body, count, SEARCH).await
+    }
+
     async fn census(&self) -> Result<Census> {
         let body = json!({
             "size": 0,
@@ -126,15 +131,23 @@ impl Question<'_> {
         near.zip(floor).is_some_and(|(near, floor)| near.similarity.value() < floor)
     }
 
-    /// Returns the nearest items of the slots given, nearest first; with all that is asked for if they are likely hits.
+    /// Returns the nearest items of the slots given, nearest first; with all that is asked for if they are likely hits, unless
+    /// that is too much for one answer.
     async fn list(&self, since: u64, count: usize, slots: Option<(u64, u64)>, is_likely: bool) -> Result<Vec<Near>> {
         let mut conditions = self.conditions(since);
         if let Some((from, until)) = slots {
             conditions.push(json!({ "range": { "slot": { "gte": from, "lt": until } } }));
         }
-        let source = if is_likely { self.source() } else { json!(false) };
-        let answer = self.ask(self.body(count, &conditions, &source, false)).await?;
-        let read = |hit| if is_likely { whole(hit, self.query.with_vectors) } else { near(hit) };
+        let likely = match is_likely {
+            true => self.part(count, self.body(count, &conditions, &self.source(), false)).await?,
+            false => None,
+        };
+        let is_whole = likely.is_some();
+        let answer = match likely {
+            Some(answer) => answer,
+            None => self.ask(self.body(count, &conditions, &json!(false), false)).await?,
+        };
+        let read = |hit| if is_whole { whole(hit, self.query.with_vectors) } else { near(hit) };
         let mut found = hits(&answer).map(read).collect::<Result<Vec<_>>>()?;
         found.sort_by(Near::order);
         Ok(found)
@@ -168,11 +181,17 @@ impl Question<'_> {
     /// see. Those that were deleted meanwhile are missing.
     async fn whole(&self, nearest: Vec<Near>, since: u64) -> Result<Vec<VectorHit>> {
         let (mut found, others): (Vec<Near>, Vec<Near>) = nearest.into_iter().partition(|near| near.whole.is_some());
-        for part in others.chunks(WHOLE) {
+        let mut parts: Vec<&[Near]> = others.chunks(WHOLE).collect();
+        while let Some(part) = parts.pop() {
             let keys: Vec<&str> = part.iter().map(|near| near.key.as_str()).collect();
             let mut conditions = self.conditions(since);
             conditions.push(json!({ "terms": { "item": keys } }));
-            let answer = self.ask(self.body(part.len(), &conditions, &self.source(), true)).await?;
+            let body = self.body(part.len(), &conditions, &self.source(), true);
+            let Some(answer) = self.part(part.len(), body).await? else {
+                let (first, second) = part.split_at(part.len() / 2);
+                parts.extend([first, second]);
+                continue;
+            };
             for hit in hits(&answer) {
                 found.push(whole(hit, self.query.with_vectors)?);
             }
