@@ -11,6 +11,7 @@ use crate::{Bed, Scene, Texts, equal};
 scenarios!(TABLE: Texts = [
     own_and_near_counts_come_back_as_they_were_put,
     statistics_count_what_the_filter_hides,
+    statistics_are_whole_under_a_filter_that_lets_nothing_through,
     statistics_do_not_depend_on_the_limit,
     near_terms_alone_make_a_hit_and_count_in_no_statistics,
     a_query_without_terms_has_no_hits,
@@ -44,6 +45,25 @@ async fn statistics_count_what_the_filter_hides(bed: Bed<Texts>) -> Scene {
     equal((found.documents, found.mean_length), (2, 2.0))?;
     equal(found.containing, [2, 1])?;
     equal(found.hits.len(), 1)
+}
+
+async fn statistics_are_whole_under_a_filter_that_lets_nothing_through(bed: Bed<Texts>) -> Scene {
+    let ada = bed.scope("ada")?;
+    let entries = [
+        entry(message(1), &["river"])?,
+        entry(message(2), &["river", "stone", "lamp"])?,
+        entry(message(3), &["glass", "reed"])?,
+        entry(record(1), &["stone"])?,
+    ];
+    put(&bed.store, &ada, &entries).await?;
+    for filter in [Filter::Or(Vec::new()), Filter::All.negate(), Filter::In(Field::Tag, Vec::new())] {
+        let mut query = query(&["river", "stone", "absent"])?;
+        (query.filter, query.limit) = (filter, 1);
+        let found = bed.store.search(&ada, &query).await?;
+        equal((found.documents, found.mean_length), (3, 2.0))?;
+        equal((found.containing, found.hits), (vec![2, 1, 0], Vec::new()))?;
+    }
+    Ok(())
 }
 
 async fn statistics_do_not_depend_on_the_limit(bed: Bed<Texts>) -> Scene {

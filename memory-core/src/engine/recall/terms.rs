@@ -64,7 +64,9 @@ impl Inner {
         terms: &[Term],
     ) -> Option<Vec<u64>> {
         let of_unit = |unit| {
-            let query = TextQuery { terms: terms.to_vec(), unit, filter: Filter::All, limit: 1 };
+            // Statistics count what the filter hides. No hit is wanted, and one would have to be the best of all that match.
+            let nothing = Filter::Or(Vec::new());
+            let query = TextQuery { terms: terms.to_vec(), unit, filter: nothing, limit: 1 };
             self.text_leg(scope, query, search.searches(unit), stages)
         };
         let (messages, records) = tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record));

@@ -146,7 +146,11 @@ impl Break for CountsWhatIsShown {
 
 #[tokio::test]
 async fn statistics_of_what_is_shown_are_caught() {
-    let by = ["statistics_count_what_the_filter_hides", "statistics_do_not_depend_on_the_limit"];
+    let by = [
+        "statistics_count_what_the_filter_hides",
+        "statistics_are_whole_under_a_filter_that_lets_nothing_through",
+        "statistics_do_not_depend_on_the_limit",
+    ];
     caught(CountsWhatIsShown, &by).await;
 }
 
