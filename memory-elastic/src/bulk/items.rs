@@ -170,10 +170,9 @@ fn is_of_document(error: &Value) -> bool {
     let kinds: Vec<String> = chain.iter().copied().map(kind_of).collect();
     let has = |names: &[&str]| kinds.iter().any(|kind| names.contains(&kind.as_str()));
     // A limit of the mapping is the index's, although the server meets it while it reads a document.
-    let is_limit = |error: &&Value| {
-        error.get("reason").and_then(Value::as_str).is_some_and(|reason| reason.starts_with("Limit of "))
-    };
-    has(&OF_DOCUMENTS) && !has(&["strict_dynamic_mapping_exception"]) && !chain.iter().any(is_limit)
+    let mut reasons = chain.iter().filter_map(|error| error.get("reason")?.as_str());
+    let is_limit = reasons.any(|reason| reason.starts_with("Limit of "));
+    has(&OF_DOCUMENTS) && !has(&["strict_dynamic_mapping_exception"]) && !is_limit
 }
 
 /// Returns the epoch that the guard says: 0 if there is no such document, none if the server was too busy.
