@@ -15,13 +15,16 @@ use memory_core::store::{Durability, Health};
 use tokio::sync::Semaphore;
 
 use crate::config::QdrantConfig;
-use crate::error::{classify, incomplete, lost, not_done, timed_out, unsupported};
+use crate::error::{classify, incomplete, is_cut_for_others, lost, not_done, timed_out, unsupported};
 
 /// The first version whose updates can be conditional. An older server would ignore the condition without a word.
 const OLDEST: (u32, u32) = (1, 16);
 
 /// More calls than are ever under way.
 const CALLS: u32 = 1 << 20;
+
+/// How often a call is made whose connection the server closes for the calls of others.
+const TRIES: usize = 4;
 
 /// What the driver answers.
 pub(crate) type Answer<T> = std::result::Result<T, QdrantError>;
@@ -83,7 +86,7 @@ impl Qdrant {
     /// # Errors
     /// `Backend` if it does not answer.
     pub async fn ping(&self) -> Result<Health> {
-        let reply = self.read("answer", |driver| async move { driver.health_check().await }).await?;
+        let reply = self.read("answer", (), |driver, ()| async move { driver.health_check().await }).await?;
         // A write that is completed outlives the server's process. It is an index: what a loss of power takes is rebuilt.
         Ok(Health::new(reply.title, reply.version, Durability::Committed))
     }
@@ -100,67 +103,93 @@ impl Qdrant {
     }
 
     /// Makes a read.
-    pub(crate) async fn read<T, F>(&self, doing: &'static str, call: impl FnOnce(Driver) -> F) -> Result<T>
+    pub(crate) async fn read<R, T, F>(
+        &self,
+        doing: &'static str,
+        request: R,
+        call: impl Fn(Driver, R) -> F,
+    ) -> Result<T>
     where
+        R: Clone,
         F: Future<Output = Answer<T>>,
     {
-        let answer = self.call(self.config().timeout, doing, call).await?;
+        let answer = self.call(self.config().timeout, doing, request, call).await?;
         answer.map_err(|source| classify(&source, doing))
     }
 
     /// Makes a change, whose errors may tell what is there already.
-    pub(crate) async fn change<T, F>(&self, doing: &'static str, call: impl FnOnce(Driver) -> F) -> Result<Answer<T>>
+    pub(crate) async fn change<R, T, F>(
+        &self,
+        doing: &'static str,
+        request: R,
+        call: impl Fn(Driver, R) -> F,
+    ) -> Result<Answer<T>>
     where
+        R: Clone,
         F: Future<Output = Answer<T>>,
     {
-        self.call(self.config().write_timeout, doing, call).await
+        self.call(self.config().write_timeout, doing, request, call).await
     }
 
     /// Makes a call. The client sends one that was cut off a second time, and its own limit is for each try alone, so the
     /// call as a whole has a limit here.
-    async fn call<T, F>(
+    ///
+    /// Where many calls are given up at once, a server closes the connection that they share, and with it the calls of
+    /// others. Those are made again: reads, and changes that may be repeated.
+    async fn call<R, T, F>(
         &self,
         limit: Duration,
         doing: &'static str,
-        call: impl FnOnce(Driver) -> F,
+        request: R,
+        call: impl Fn(Driver, R) -> F,
     ) -> Result<Answer<T>>
     where
+        R: Clone,
         F: Future<Output = Answer<T>>,
     {
         let _under_way = self.shared.calls.acquire().await.map_err(|_| lost(doing))?;
         let driver = self.shared.driver.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        tokio::time::timeout(limit, call(driver)).await.map_err(|_| timed_out(doing))
+        let tries = async {
+            for _ in 1..TRIES {
+                match call(driver.clone(), request.clone()).await {
+                    Err(source) if is_cut_for_others(&source) => {}
+                    answer => return answer,
+                }
+            }
+            call(driver, request).await
+        };
+        tokio::time::timeout(limit, tries).await.map_err(|_| timed_out(doing))
     }
 
     /// Writes points and waits until that is done.
     pub(crate) async fn upsert(&self, doing: &'static str, request: UpsertPoints) -> Result<()> {
-        let answer = self.change(doing, |driver| async move { driver.upsert_points(request).await });
+        let answer = self.change(doing, request, |driver, request| async move { driver.upsert_points(request).await });
         completed(doing, answer.await?)
     }
 
     /// Deletes points and waits until that is done.
     pub(crate) async fn delete(&self, doing: &'static str, request: DeletePoints) -> Result<()> {
-        let answer = self.change(doing, |driver| async move { driver.delete_points(request).await });
+        let answer = self.change(doing, request, |driver, request| async move { driver.delete_points(request).await });
         completed(doing, answer.await?)
     }
 
     pub(crate) async fn get(&self, doing: &'static str, request: GetPoints) -> Result<Vec<RetrievedPoint>> {
-        let answer = self.read(doing, |driver| async move { driver.get_points(request).await });
+        let answer = self.read(doing, request, |driver, request| async move { driver.get_points(request).await });
         Ok(answer.await?.result)
     }
 
     pub(crate) async fn scroll(&self, doing: &'static str, request: ScrollPoints) -> Result<Vec<RetrievedPoint>> {
-        let answer = self.read(doing, |driver| async move { driver.scroll(request).await });
+        let answer = self.read(doing, request, |driver, request| async move { driver.scroll(request).await });
         Ok(answer.await?.result)
     }
 
     pub(crate) async fn query(&self, doing: &'static str, request: QueryBatchPoints) -> Result<Vec<BatchResult>> {
-        let answer = self.read(doing, |driver| async move { driver.query_batch(request).await });
+        let answer = self.read(doing, request, |driver, request| async move { driver.query_batch(request).await });
         Ok(answer.await?.result)
     }
 
     pub(crate) async fn count(&self, doing: &'static str, request: CountPoints) -> Result<u64> {
-        let answer = self.read(doing, |driver| async move { driver.count(request).await });
+        let answer = self.read(doing, request, |driver, request| async move { driver.count(request).await });
         answer.await?.result.map(|counted| counted.count).ok_or_else(|| incomplete(doing))
     }
 }

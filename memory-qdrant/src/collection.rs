@@ -73,7 +73,7 @@ impl Collection {
 
     async fn info(server: &Qdrant, name: &str) -> Result<Option<CollectionInfo>> {
         let doing = "look at the collection";
-        match server.change(doing, |driver| async move { driver.collection_info(name).await }).await? {
+        match server.change(doing, name, |driver, name| async move { driver.collection_info(name).await }).await? {
             Ok(answer) => answer.result.map(Some).ok_or_else(|| incomplete(doing)),
             Err(source) if is_missing(&source) => Ok(None),
             Err(source) => Err(classify(&source, doing)),
@@ -95,7 +95,10 @@ impl Collection {
             write_consistency_factor: Some(config.replicas / 2 + 1),
             ..CreateCollection::default()
         };
-        match server.change(doing, |driver| async move { driver.create_collection(request).await }).await? {
+        match server
+            .change(doing, request, |driver, request| async move { driver.create_collection(request).await })
+            .await?
+        {
             Ok(_) => Ok(()),
             // Another process was faster; whether what it made is ours is looked at next.
             Err(source) if is_there_already(&source) => Ok(()),
@@ -109,7 +112,9 @@ impl Collection {
         if key == OWNER {
             request = request.field_index_params(KeywordIndexParamsBuilder::default().is_tenant(true));
         }
-        let made = server.change(doing, |driver| async move { driver.create_field_index(request).await }).await?;
+        let made = server
+            .change(doing, request, |driver, request| async move { driver.create_field_index(request).await })
+            .await?;
         made.map(|_| ()).map_err(|source| classify(&source, doing))
     }
 }

@@ -1,5 +1,6 @@
 //! From driver errors to errors named by remedy.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use ::qdrant_client::QdrantError as Driver;
@@ -34,6 +35,13 @@ pub(crate) fn is_there_already(source: &Driver) -> bool {
 /// Returns whether the error says that there is no such thing.
 pub(crate) fn is_missing(source: &Driver) -> bool {
     matches!(source, Driver::ResponseError { status } if status.code() == Code::NotFound)
+}
+
+/// Returns whether the server closed the connection because many calls over it were given up. It says so to the client of the
+/// connection, not in an answer.
+pub(crate) fn is_cut_for_others(source: &Driver) -> bool {
+    let Driver::ResponseError { status } = source else { return false };
+    status.code() == Code::ResourceExhausted && status.source().is_some()
 }
 
 /// Returns the error for a call that took too long.

@@ -41,7 +41,11 @@ async fn read(index: &Index) -> Result<Option<Incarnation>> {
         read_consistency: index.collection.reads(),
         ..GetPoints::default()
     };
-    let found = match index.server.change(READ, |driver| async move { driver.get_points(request).await }).await? {
+    let found = match index
+        .server
+        .change(READ, request, |driver, request| async move { driver.get_points(request).await })
+        .await?
+    {
         Ok(found) => found.result.into_iter().next(),
         Err(source) if is_missing(&source) => None,
         Err(source) => return Err(classify(&source, READ)),
