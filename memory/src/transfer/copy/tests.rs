@@ -79,19 +79,32 @@ async fn all(stores: &Stores) -> (Vec<StoredMessage>, Vec<StoredRecord>, [Epoch;
     (rows, known, epochs)
 }
 
+/// What the target of a move has before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    OlderCopy,
+    /// Something else, which a mirror removes.
+    Other,
+}
+
 /// Returns a source and a target that are as a move finds them.
-async fn places(is_mirror: bool) -> (Stores, Stores) {
+async fn places(before: Before) -> (Stores, Stores) {
     let (source, target) = (stores(), stores());
     forget(&source).await;
     let long = say(&source, "long", 6).await;
-    if is_mirror {
-        forget(&target).await;
-        say(&target, "long", 2).await;
-        say(&target, "more", 1).await;
-        note(&target, "Ada moved").await;
-    } else {
-        let moved = Move::new(&source, target.clone()).owner(&ada()).await.unwrap();
-        assert!(moved.problems.is_empty(), "{:?}", moved.problems);
+    match before {
+        Before::Nothing => {}
+        Before::OlderCopy => {
+            let moved = Move::new(&source, target.clone()).owner(&ada()).await.unwrap();
+            assert!(moved.problems.is_empty(), "{:?}", moved.problems);
+        }
+        Before::Other => {
+            forget(&target).await;
+            say(&target, "long", 2).await;
+            say(&target, "more", 1).await;
+            note(&target, "Ada moved").await;
+        }
     }
     // What the target has of the session is an older copy now, which is removed and made anew.
     fold(&source, "long", &long).await;
@@ -100,21 +113,21 @@ async fn places(is_mirror: bool) -> (Stores, Stores) {
     (source, target)
 }
 
-fn job(is_mirror: bool, source: &Stores, target: Stores) -> Move<'_> {
+fn job(before: Before, source: &Stores, target: Stores) -> Move<'_> {
     let job = Move::new(source, target);
-    if is_mirror { job.mirroring() } else { job }
+    if before == Before::Other { job.mirroring() } else { job }
 }
 
 /// Cuts a move off at each of its calls, and repeats it.
-async fn cut_off_anywhere(is_mirror: bool, places: impl AsyncFn() -> (Stores, Stores)) {
+async fn cut_off_anywhere(before: Before) {
     for ending in [Ending::IsDroppedBefore, Ending::IsDroppedAfter] {
         for nth in 1.. {
-            let (source, target) = places().await;
+            let (source, target) = places(before).await;
             let cut = Arc::<Cut>::default();
-            let mut dying = job(is_mirror, &source, cut_by(&target, &cut));
+            let mut dying = job(before, &source, cut_by(&target, &cut));
             cut.arm(nth, ending);
             let answer = cut.give_up(dying.owner(&ada())).await;
-            let moved = job(is_mirror, &source, target.clone()).owner(&ada()).await.unwrap();
+            let moved = job(before, &source, target.clone()).owner(&ada()).await.unwrap();
             assert!(moved.problems.is_empty(), "{ending:?} at call {nth}: {:?}", moved.problems);
             assert_eq!(all(&target).await, all(&source).await, "{ending:?} at call {nth}");
             if let Some(answer) = answer {
@@ -128,23 +141,22 @@ async fn cut_off_anywhere(is_mirror: bool, places: impl AsyncFn() -> (Stores, St
 
 #[tokio::test]
 async fn a_move_that_ends_with_its_process_at_any_call_is_completed_by_the_same_move() {
-    cut_off_anywhere(false, async || places(false).await).await;
+    cut_off_anywhere(Before::OlderCopy).await;
 }
 
 #[tokio::test]
 async fn a_mirror_that_ends_with_its_process_at_any_call_is_completed_by_the_same_mirror() {
-    cut_off_anywhere(true, async || places(true).await).await;
+    cut_off_anywhere(Before::Other).await;
 }
 
 #[tokio::test]
 async fn a_first_move_that_ends_with_its_process_at_any_call_is_completed_by_the_same_move() {
-    let fresh = async || (places(false).await.0, stores());
-    cut_off_anywhere(false, fresh).await;
+    cut_off_anywhere(Before::Nothing).await;
 }
 
 #[tokio::test]
 async fn a_session_that_was_forgotten_in_the_target_after_it_was_copied_anew_is_not_brought_back() {
-    let (source, target) = places(false).await;
+    let (source, target) = places(Before::OlderCopy).await;
     assert!(Move::new(&source, target.clone()).owner(&ada()).await.unwrap().problems.is_empty());
     let chat = Arc::clone(target.chat().unwrap().store());
     let long = chat.read(&ada(), &SessionId::new("long").unwrap(), &Page::newest(0)).await.unwrap().state;
