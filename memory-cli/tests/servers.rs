@@ -44,9 +44,10 @@ impl Bed {
         self.folder.path().join(name).to_string_lossy().into_owned()
     }
 
+    /// Returns a place of its own on a server. A machine that stops for a while is no server that does not answer.
     fn place(&self, url: &str, key: &str) -> String {
         let sign = if url.contains('?') { '&' } else { '?' };
-        format!("{url}{sign}{key}={}", self.name)
+        format!("{url}{sign}{key}={}&deadline=60s", self.name)
     }
 
     fn run(&self, args: &[&str]) -> Result<Output, Failure> {

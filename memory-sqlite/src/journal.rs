@@ -183,6 +183,8 @@ impl Journal for SqliteJournal {
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod elsewhere;
+#[cfg(test)]
 mod full;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 mod elastic;
 mod kind;
 mod late;
+mod names;
 mod postgres;
 mod process;
 mod qdrant;
@@ -20,6 +21,7 @@ use memory_core::{Clock, Error, Result, Stores, SystemClock};
 
 use kind::Kind;
 pub(crate) use kind::{Named, Wanted};
+pub(crate) use names::{is_collection, is_index};
 use tuning::Tuning;
 use url::{file, query, split};
 pub(crate) use url::{is_here, normal};
@@ -133,14 +135,15 @@ fn unknown() -> Error {
     Error::Unsupported { backend: "memory", what: "open a database of this kind: write sqlite:PATH".to_owned() }
 }
 
-/// Returns `Ok` if what a URL says of how much is asked at once, and for how long, can be.
+/// Returns `Ok` if what a URL says behind its question mark can be: how much is asked at once, for how long, and what is named there.
 ///
 /// # Errors
 /// `Invalid`, which quotes nothing; as [`Backend::of`].
-pub(crate) fn check_tuning(url: &str) -> Result<()> {
+pub(crate) fn check_query(url: &str) -> Result<()> {
     let Backend(kind) = Backend::of(url)?;
     let asked = query(url).map(|(_, query)| format!("?{query}")).unwrap_or_default();
-    Tuning::take(if kind.is_server { url } else { asked.as_str() }).map(drop)
+    let (left, _) = Tuning::take(if kind.is_server { url } else { asked.as_str() })?;
+    left.rsplit_once('?').map_or(Ok(()), |(_, query)| kind.check_names(query))
 }
 
 /// Opens what is wanted of the place that `url` names. A server that does not answer is asked again when it is needed; one that

@@ -27,6 +27,7 @@
 //! An export begins with its version and its owner; then come the rows of each session in order, then the records, and
 //! last how many there are, by which a file that was cut is known.
 
+mod anew;
 mod checksum;
 mod copy;
 mod error;
@@ -36,6 +37,7 @@ pub(crate) mod line;
 mod moved;
 mod owners;
 mod problem;
+mod rows;
 mod session_reader;
 mod spool;
 

@@ -23,7 +23,8 @@ use crate::support::{KEY, Wire, said};
 const CALLS: usize = 400;
 /// Calls that share a server and its clients.
 const WAVE: usize = 100;
-const DEADLINE: Duration = Duration::from_millis(800);
+/// Long enough for a hundred calls to be asked at once by a machine that has other things to do.
+const DEADLINE: Duration = Duration::from_secs(4);
 /// How much longer a call may take.
 const SLACK: Duration = Duration::from_secs(1);
 const STATUSES: [u16; 14] = [429, 429, 500, 502, 503, 504, 529, 408, 400, 401, 404, 413, 302, 501];

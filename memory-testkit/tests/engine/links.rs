@@ -1,12 +1,13 @@
 //! Facts that are retired and told again, over and over.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use memory_core::engine::{Memory, Remember, Remembered};
 use memory_core::reference::{MemChat, MemRecords};
-use memory_core::{Filter, Scope, Truth};
-use memory_testkit::doubles::{Counting, ManualClock, Tapped};
+use memory_core::{Filter, Result, Scope, Truth};
+use memory_testkit::doubles::{Counting, ManualClock, Tap, Tapped};
 
 use crate::bench::Bench;
 
@@ -71,4 +72,45 @@ async fn a_record_is_superseded_by_another_wording_of_itself() {
     let new = ada.supersede(old, Remember::fact("Ada lives in Rome.")).await.unwrap();
     assert!(new.outcome == Remembered::Stored && new.id != old);
     assert_eq!(ada.remember(Remember::fact("Ada lives in Rome")).await.unwrap().id, new.id);
+}
+
+/// Keeps how many rows a call was answered with at the most.
+#[derive(Debug, Default)]
+struct Most(AtomicUsize);
+
+impl Tap for Most {
+    fn enter(&self, _: &'static str) -> Result<()> {
+        Ok(())
+    }
+
+    fn leave(&self, _: &'static str, rows: usize) -> Result<()> {
+        self.0.fetch_max(rows, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_history_among_many_others_holds_no_more_than_a_page_of_them_at_once() {
+    let (most, counting) = (Arc::<Most>::default(), Arc::<Counting>::default());
+    let clock = Arc::new(ManualClock::at("2025-03-01".parse().unwrap()));
+    let records = Truth::records(Arc::new(MemRecords::default()));
+    let records = records.layered(|store| Arc::new(Tapped::new(store, most.clone())));
+    let records = records.layered(|store| Arc::new(Tapped::new(store, counting.clone())));
+    let memory = Memory::builder(Truth::chat(Arc::new(MemChat::default())), records).clock(clock.clone());
+    let memory = memory.build().await.unwrap();
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let mut chain = vec![ada.remember(Remember::fact("Ada lives in city 0")).await.unwrap().id];
+    for city in 1..120 {
+        clock.advance(Duration::from_secs(1));
+        let last = *chain.last().unwrap();
+        chain.push(ada.supersede(last, Remember::fact(format!("Ada lives in city {city}"))).await.unwrap().id);
+        let other = ada.remember(Remember::fact(format!("Plant {city} is dry"))).await.unwrap().id;
+        ada.supersede(other, Remember::fact(format!("Plant {city} is wet"))).await.unwrap();
+    }
+    most.0.store(0, Ordering::SeqCst);
+    counting.reset();
+    let history = ada.history(chain[60]).await.unwrap();
+    assert_eq!(history.iter().map(|stored| stored.record.id).collect::<Vec<_>>(), chain);
+    assert_eq!(most.0.load(Ordering::SeqCst), 100, "the most records of one answer");
+    assert_eq!(counting.rows("get"), 120, "each record of the chain is read once by its id");
 }

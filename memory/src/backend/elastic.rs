@@ -1,12 +1,20 @@
 //! An Elasticsearch server: indexes of words and of meaning.
 
-use super::kind::{Holds, Kind};
+use super::kind::{Holds, Kind, Name};
+use super::names::is_index;
+
+const PREFIX: Name = Name {
+    parameter: "prefix",
+    is_legal: is_index,
+    rule: "prefix has 1 to 128 lower-case ASCII letters, digits, - and _, and begins with a letter or a digit",
+};
 
 pub(super) const KIND: Kind = Kind {
     name: "elastic",
     schemes: &["elastic", "elastic+http", "elastic+https"],
     holds: Holds { text: true, vectors: true, ..Holds::NOTHING },
     parameters: &["deadline", "pool", "prefix"],
+    names: &[PREFIX],
     is_server: true,
     #[cfg(feature = "elastic")]
     open: Some(|url, wanted| Box::pin(server::open(url, wanted))),

@@ -21,10 +21,20 @@ pub(super) struct Kind {
     pub(super) holds: Holds,
     /// What its URLs may say behind a question mark.
     pub(super) parameters: &'static [&'static str],
+    /// Those of them that say a name, or a word, that not every text is.
+    pub(super) names: &'static [Name],
     /// Whether it is a server: one may be away for a while, and gets a guard.
     pub(super) is_server: bool,
     /// None where its feature is off.
     pub(super) open: Option<Open>,
+}
+
+/// What a parameter of a URL may say.
+pub(super) struct Name {
+    pub(super) parameter: &'static str,
+    pub(super) is_legal: fn(&str) -> bool,
+    /// What is legal, in words.
+    pub(super) rule: &'static str,
 }
 
 /// The parts that can be kept in a place.
@@ -114,6 +124,17 @@ impl Kind {
         }
         let list = self.parameters.iter().map(|name| format!("{name}=")).collect::<Vec<_>>().join(", ");
         Err(Error::invalid(format!("behind the ? of a URL of {} stands one of {list}", self.name)))
+    }
+
+    /// Returns `Ok` if the names in the query of a URL are some that this kind takes. They are not quoted.
+    pub(super) fn check_names(&self, query: &str) -> Result<()> {
+        for (parameter, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+            let mut names = self.names.iter().filter(|name| name.parameter == parameter);
+            if let Some(wrong) = names.find(|name| !(name.is_legal)(value)) {
+                return Err(Error::invalid(wrong.rule));
+            }
+        }
+        Ok(())
     }
 
     pub(super) async fn connect(&self, url: &str, wanted: &Wanted<'_>) -> Result<Stores> {

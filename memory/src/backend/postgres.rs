@@ -1,6 +1,7 @@
 //! A Postgres server: everything but a cache.
 
-use super::kind::{Holds, Kind};
+use super::kind::{Holds, Kind, Name};
+use super::names::is_schema;
 
 /// What URLs may say: how the server is used, where the tables are, and what the driver knows.
 const PARAMETERS: &[&str] = &[
@@ -22,11 +23,18 @@ const PARAMETERS: &[&str] = &[
     "user",
 ];
 
+const SCHEMA: Name = Name {
+    parameter: "schema",
+    is_legal: is_schema,
+    rule: "schema has 1 to 63 lower-case ASCII letters, digits and _, and begins neither with a digit nor with pg_",
+};
+
 pub(super) const KIND: Kind = Kind {
     name: "postgres",
     schemes: &["postgres", "postgresql"],
     holds: Holds::TRUTH_AND_INDEXES,
     parameters: PARAMETERS,
+    names: &[SCHEMA],
     is_server: true,
     #[cfg(feature = "postgres")]
     open: Some(|url, wanted| Box::pin(server::open(url, wanted))),

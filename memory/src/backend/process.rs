@@ -12,6 +12,7 @@ pub(super) const KIND: Kind = Kind {
     schemes: &["memory"],
     holds: Holds { cache: true, board: true, ..Holds::TRUTH_AND_INDEXES },
     parameters: &[],
+    names: &[],
     is_server: false,
     open: Some(|_, wanted| Box::pin(async { open(wanted) })),
 };

@@ -1,12 +1,20 @@
 //! A Qdrant server: an index of meaning.
 
-use super::kind::{Holds, Kind};
+use super::kind::{Holds, Kind, Name};
+use super::names::is_collection;
+
+const PREFIX: Name = Name {
+    parameter: "prefix",
+    is_legal: is_collection,
+    rule: "prefix has 1 to 200 ASCII letters, digits, - and _",
+};
 
 pub(super) const KIND: Kind = Kind {
     name: "qdrant",
     schemes: &["qdrant", "qdrant+http", "qdrant+https"],
     holds: Holds { vectors: true, ..Holds::NOTHING },
     parameters: &["deadline", "pool", "prefix"],
+    names: &[PREFIX],
     is_server: true,
     #[cfg(feature = "qdrant")]
     open: Some(|url, wanted| Box::pin(server::open(url, wanted))),

@@ -1,12 +1,20 @@
 //! A Redis server or cluster: conversations, a cache, and boards.
 
-use super::kind::{Holds, Kind};
+use super::kind::{Holds, Kind, Name};
+use super::names::is_of_keys;
+
+const PREFIX: Name = Name {
+    parameter: "prefix",
+    is_legal: is_of_keys,
+    rule: "prefix has 1 to 64 ASCII letters, digits, -, _, . and :",
+};
 
 pub(super) const KIND: Kind = Kind {
     name: "redis",
     schemes: &["redis", "rediss", "redis+cluster", "rediss+cluster"],
     holds: Holds { truth: true, cache: true, board: true, ..Holds::NOTHING },
     parameters: &["deadline", "pool", "prefix", "protocol", "db", "user", "pass"],
+    names: &[PREFIX],
     is_server: true,
     #[cfg(feature = "redis")]
     open: Some(|url, wanted| Box::pin(server::open(url, wanted))),

@@ -1,12 +1,16 @@
 //! One SQLite file: everything but a cache.
 
-use super::kind::{Holds, Kind};
+use super::kind::{Holds, Kind, Name};
+
+/// What is wrong with another mode.
+const MODE: &str = "mode is ro: the file is only read";
 
 pub(super) const KIND: Kind = Kind {
     name: "sqlite",
     schemes: &["sqlite"],
     holds: Holds::TRUTH_AND_INDEXES,
     parameters: &["deadline", "mode", "pool"],
+    names: &[Name { parameter: "mode", is_legal: |mode| mode == "ro", rule: MODE }],
     is_server: false,
     #[cfg(feature = "sqlite")]
     open: Some(|url, wanted| Box::pin(file::open(url, wanted))),
@@ -33,7 +37,7 @@ mod file {
         let is_read_only = match mode.as_deref() {
             None => false,
             Some("ro") => true,
-            Some(_) => return Err(Error::invalid("mode is ro: the file is only read")),
+            Some(_) => return Err(Error::invalid(super::MODE)),
         };
         let config = SqliteConfig::new(url::file(url)?).with_read_only(is_read_only);
         let config = if let Some(pool) = tuning.pool { config.with_readers(pool) } else { config };

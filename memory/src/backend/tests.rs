@@ -9,6 +9,7 @@ pub(super) const WORDS: Kind = Kind {
     schemes: &["words"],
     holds: Holds::TRUTH_AND_INDEXES,
     parameters: &[],
+    names: &[],
     is_server: false,
     open: Some(|_, wanted| {
         Box::pin(async {
@@ -78,6 +79,50 @@ fn what_a_url_says_and_its_backend_does_not_know_is_refused_and_not_quoted() {
         let error = Backend::of(url).unwrap_err();
         assert!(matches!(error, Error::Invalid { .. }), "{url}: {error}");
         assert!(!error.to_string().contains("canary") && error.to_string().contains("deadline="), "{url}: {error}");
+    }
+}
+
+#[test]
+fn names_that_no_server_takes_are_refused_and_not_quoted() {
+    let long = "x".repeat(201);
+    for (url, is_legal) in [
+        ("sqlite:a?mode=ro".to_owned(), true),
+        ("sqlite:a?mode=canary".to_owned(), false),
+        ("postgres://h/d?schema=memory_2&pool=2".to_owned(), true),
+        ("postgres://h/d?schema=Canary&pool=2".to_owned(), false),
+        ("postgres://h/d?schema=pg_canary".to_owned(), false),
+        (format!("postgres://h/d?schema={}", &long[..64]), false),
+        ("redis://h?prefix=app:1.mem_x-y".to_owned(), true),
+        ("redis+cluster://h:1,i:2?prefix={canary}".to_owned(), false),
+        (format!("redis://h?prefix={}", &long[..65]), false),
+        ("qdrant:?prefix=A-b_1".to_owned(), true),
+        (format!("qdrant://h?prefix={long}"), false),
+        ("qdrant://h?prefix=".to_owned(), false),
+        ("elastic://h?prefix=a-b_1".to_owned(), true),
+        ("elastic://h?prefix=Canary".to_owned(), false),
+        (format!("elastic://h?deadline=2s&prefix={}", &long[..129]), false),
+    ] {
+        match check_query(&url) {
+            Ok(()) => assert!(is_legal, "{url}"),
+            Err(error @ Error::Invalid { .. }) => {
+                assert!(!is_legal && !error.to_string().to_lowercase().contains("canary"), "{url}: {error}");
+            }
+            Err(error) => panic!("{url}: {error}"),
+        }
+    }
+}
+
+#[cfg(all(feature = "elastic", feature = "postgres"))]
+#[test]
+fn names_are_judged_as_the_adapters_judge_them() {
+    let long = "x".repeat(129);
+    for name in
+        ["", "a", "a_1", "a-1", "_a", "1a", "A", "ü", "pg_a", "pga", &long[..63], &long[..64], &long[..128], &long]
+    {
+        let schema = memory_postgres::PostgresConfig::new("postgres://h/d").unwrap().with_schema(name);
+        assert_eq!(check_query(&format!("postgres://h/d?schema={name}")).is_ok(), schema.is_ok(), "{name}");
+        let index = memory_elastic::ElasticConfig::new("https://h").unwrap().with_prefix(name);
+        assert_eq!(check_query(&format!("elastic://h?prefix={name}")).is_ok(), index.is_ok(), "{name}");
     }
 }
 

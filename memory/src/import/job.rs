@@ -4,8 +4,8 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use memory_core::Result;
 use memory_core::engine::Scoped;
+use memory_core::{Error, Result};
 use tokio::time::timeout;
 
 use super::items::Items;
@@ -23,6 +23,8 @@ pub struct Import {
     writer: Writer,
     has_begun: bool,
     has_ended: bool,
+    /// Whether items that were read are lost, so that no later step may pass over them.
+    is_broken: bool,
 }
 
 /// How far an import is.
@@ -41,7 +43,7 @@ impl Import {
     /// # Errors
     /// The thread that reads cannot be started.
     pub fn begin(scoped: Scoped, input: impl Read + Send + 'static, source: Source) -> io::Result<Self> {
-        Ok(Self { items: Items::of(input, source)?, writer: Writer::new(scoped), has_begun: false, has_ended: false })
+        Ok(Self::of(Items::of(input, source)?, scoped))
     }
 
     /// Begins to read what stands at `paths` for the owner of `scoped`: files, and folders and ZIP archives as they were
@@ -50,12 +52,11 @@ impl Import {
     /// # Errors
     /// The thread that reads cannot be started. A file that cannot be read is no error: it is counted as rejected.
     pub fn begin_files(scoped: Scoped, paths: Vec<PathBuf>, source: Source) -> io::Result<Self> {
-        Ok(Self {
-            items: Items::of_files(paths, source)?,
-            writer: Writer::new(scoped),
-            has_begun: false,
-            has_ended: false,
-        })
+        Ok(Self::of(Items::of_files(paths, source)?, scoped))
+    }
+
+    fn of(items: Items, scoped: Scoped) -> Self {
+        Self { items, writer: Writer::new(scoped), has_begun: false, has_ended: false, is_broken: false }
     }
 
     /// Reads on and writes one more batch; returns none at the end of the file. A batch is durable when this returns.
@@ -65,7 +66,12 @@ impl Import {
     /// # Errors
     /// The error of the memory; a transient one is retried for half a minute first. What is wrong with the file is no error:
     /// it is counted in the tally. `Fenced` if the owner was erased since the first step: what was not written yet stays out.
+    /// `Invalid` behind a step that failed, or was dropped while it wrote: its batch may be missing. Another import of the same file
+    /// finds again what is stored.
     pub async fn step(&mut self) -> Result<Option<Progress>> {
+        if self.is_broken {
+            return Err(Error::invalid("an import does not go on behind a step that failed: begin it again"));
+        }
         if !self.has_begun {
             self.writer.begin().await?;
             self.has_begun = true;
@@ -76,7 +82,7 @@ impl Import {
             } else {
                 Some(self.items.next().await)
             };
-            let is_due = match next.transpose()? {
+            let is_due = match next.transpose().inspect_err(|_| self.is_broken = true)? {
                 Some(Some(item)) => self.writer.take(item),
                 Some(None) => {
                     self.has_ended = true;
@@ -85,7 +91,10 @@ impl Import {
                 None => true,
             };
             if is_due {
+                // The writer has the batch no more, if this fails or is dropped.
+                self.is_broken = true;
                 self.writer.write().await?;
+                self.is_broken = false;
                 return Ok(Some(Progress { committed: self.tally().committed(), bytes: self.items.bytes() }));
             }
         }

@@ -15,6 +15,7 @@ mod changing;
 mod claude;
 #[cfg(feature = "sqlite")]
 mod erased;
+mod failed;
 mod files;
 #[cfg(feature = "sqlite")]
 mod hostile;

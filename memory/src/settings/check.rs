@@ -10,7 +10,7 @@ use super::keys::{
 };
 use super::values::Values;
 use super::{addresses, build};
-use crate::backend::Backend;
+use crate::backend::{Backend, is_collection, is_index};
 
 /// What is wrong with a key, beside others, and how it is put right.
 pub(super) struct Wrong {
@@ -159,19 +159,11 @@ fn qdrant(values: &Values) -> Option<Wrong> {
 
 /// Names that the servers refuse.
 fn names(values: &Values) -> Option<Wrong> {
-    let is_small = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let is_index = |name: &str| {
-        name.len() <= 128
-            && name.bytes().all(|byte| is_small(byte) || matches!(byte, b'-' | b'_'))
-            && name.bytes().next().is_some_and(is_small)
-    };
     if values.text(&ELASTIC_INDEX).is_some_and(|name| !is_index(name)) {
         let remedy = "small ASCII letters, digits, - and _, at most 128, the first a letter or a digit";
         return wrong_key(&ELASTIC_INDEX, "no index has such a name", remedy);
     }
-    let is_of_prefix = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let is_prefix = |name: &str| (1..=200).contains(&name.len()) && name.bytes().all(is_of_prefix);
-    let is_other = values.text(&QDRANT_PREFIX).is_some_and(|name| !is_prefix(name));
+    let is_other = values.text(&QDRANT_PREFIX).is_some_and(|name| !is_collection(name));
     let remedy = "ASCII letters, digits, - and _, at most 200";
     is_other.then(|| wrong_key(&QDRANT_PREFIX, "no collection has such a name", remedy))?
 }

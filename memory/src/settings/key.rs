@@ -2,7 +2,7 @@
 
 use memory_core::Error;
 
-use crate::backend::{Backend, check_tuning, normal};
+use crate::backend::{Backend, check_query, normal};
 
 /// A setting. Files, variables, suggestions, the schema and the documentation go by this alone.
 pub(super) struct Key {
@@ -113,7 +113,7 @@ impl Kind {
                 if let Some((false, what)) = backend.map(|backend| part.of(backend)) {
                     return Err(format!("this place cannot {what}"));
                 }
-                if let (Some(_), Err(Error::Invalid { what })) = (backend, check_tuning(text)) {
+                if let (Some(_), Err(Error::Invalid { what })) = (backend, check_query(text)) {
                     return Err(what);
                 }
                 backend.map(|_| Value::Text(normal(text)))

@@ -1,43 +1,26 @@
 //! Copies owners from one set of stores into another, and reads the copy back.
 
-use std::collections::{HashMap, HashSet};
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
 use memory_core::layer::{CacheLayer, CachePolicy};
-use memory_core::store::chat::{ChatStore, Page, SessionState};
+use memory_core::store::chat::{Page, SessionState};
 use memory_core::store::records::RecordStore;
-use memory_core::{
-    Epoch, Error, Filter, MessageId, RecordId, Result, Scope, Seq, SessionId, StoredMessage, StoredRecord, Stores,
-};
+use memory_core::{Epoch, Error, Filter, RecordId, Result, Scope, Seq, SessionId, StoredRecord, Stores};
 
 use super::checksum::Checksum;
-use super::extra;
 use super::moved::Moved;
 use super::problem::Problem;
-use super::session_reader::{SessionReader, TRIES, Torn};
+use super::rows::{Interrupted, is_older_copy, sum_of};
+use super::session_reader::{SessionReader, TRIES};
+use super::{anew, extra};
 
 /// Sessions and records that are moved together.
 const PAGE: usize = 500;
-
-/// Why a session was not copied at one moment.
-enum Interrupted {
-    /// It was changed meanwhile, in the source or in the target.
-    Torn,
-    Failed(Error),
-}
-
-impl From<Torn> for Interrupted {
-    fn from(_: Torn) -> Self {
-        Self::Torn
-    }
-}
-
-impl From<Error> for Interrupted {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
 
 /// Copies owners from one set of stores into another, with checksums. Safe to do again, also after a kill: what is
 /// there already stays.
@@ -140,7 +123,8 @@ impl<'a> Move<'a> {
             let sessions = self.source.chat()?.store().sessions(scope, after.as_ref(), PAGE).await?;
             let Some(last) = sessions.last() else { break };
             after = Some(last.session.clone());
-            for state in sessions {
+            // What a cut-off move into the source has left is none of its sessions.
+            for state in sessions.into_iter().filter(|state| !anew::is_mark(state)) {
                 self.session(scope, &state, &mut moved).await?;
                 known.insert(state.session);
             }
@@ -154,22 +138,29 @@ impl<'a> Move<'a> {
     ///
     /// Nothing is erased here: where the target holds data of an owner erased at the source since, a person decides.
     async fn align(&self, scope: &Scope) -> Result<Option<Problem>> {
-        let (source, target) = (epoch(self.source, scope).await?, epoch(&self.target, scope).await?);
-        if target > source {
+        let (source, Began { said, known }) = (epoch(self.source, scope).await?, self.begin(scope).await?);
+        if said.max(known) > source {
             return Ok(Some(Problem::ForgottenInTarget));
         }
-        if target == source {
-            return Ok(None);
-        }
-        if holds(&self.target, scope).await? {
+        let chat = self.target.chat()?.store();
+        let records = self.target.records.as_ref().filter(|_| known < source).map(|records| records.store());
+        let is_said = said < source && !chat.sessions(scope, None, 1).await?.is_empty();
+        let is_known = match records {
+            Some(records) => !records.scan(scope, &Filter::All, None, 1).await?.is_empty(),
+            None => false,
+        };
+        if is_said || is_known {
             return Ok(Some(Problem::ForgottenInSource));
         }
-        // Raises the epoch of an owner of whom there is nothing, in one step however many erasures there were.
-        // Records first: those of an epoch before that of the conversations stand for an erasure that was cut off.
-        if let Some(records) = &self.target.records {
-            records.store().erase(scope, source).await?;
+        // Raises the epoch of an owner of whom there is nothing, in one step however many erasures there were, and each by itself:
+        // a move may have ended between the two. Records first: those of an epoch before that of the conversations stand for an
+        // erasure that was cut off.
+        if let Some(records) = records {
+            records.erase(scope, source).await?;
         }
-        self.target.chat()?.store().erase(scope, source).await?;
+        if said < source {
+            chat.erase(scope, source).await?;
+        }
         Ok(None)
     }
 
@@ -200,10 +191,13 @@ impl<'a> Move<'a> {
         Ok(())
     }
 
-    /// Returns whether the session was deleted in the target oftener than in the source, and never written again.
+    /// Returns whether the session was deleted in the target oftener than in the source, and never written again. If a move
+    /// deleted it last, to copy it anew, it was not forgotten.
     async fn is_forgotten_in_target(&self, scope: &Scope, here: &SessionState) -> Result<bool> {
-        let there = self.target.chat()?.store().read(scope, &here.session, &Page::newest(0)).await?.state;
-        Ok(there.head == Seq(0) && there.fence.generation > here.fence.generation)
+        let store = self.target.chat()?.store();
+        let there = store.read(scope, &here.session, &Page::newest(0)).await?.state;
+        let is_deleted = there.head == Seq(0) && there.fence.generation > here.fence.generation;
+        Ok(is_deleted && !anew::is_under_way(store.as_ref(), scope, &there).await?)
     }
 
     /// Copies a session as it is at one moment.
@@ -219,12 +213,16 @@ impl<'a> Move<'a> {
         let copied = there.read(scope, session, &Page::newest(0)).await?.state;
         let mut is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
         if !is_same && (self.mirror || is_older_copy(here.as_ref(), there.as_ref(), scope, session).await?) {
+            anew::begin(there.as_ref(), scope, &copied).await?;
             match there.delete(scope, &copied).await {
                 Err(Error::Conflict) => return Err(Interrupted::Torn),
                 answer => answer?,
             };
             let emptied = there.read(scope, session, &Page::newest(0)).await?.state;
             (sum, restored) = self.rows(scope, session, &emptied).await?;
+            if restored.is_ok() {
+                anew::end(there.as_ref(), scope, session).await?;
+            }
             is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
         }
         if !is_same {
@@ -335,33 +333,6 @@ async fn restore(
     Ok(())
 }
 
-/// Gives `see` the rows of a session, a page at a time.
-async fn each_row(
-    store: &dyn ChatStore,
-    scope: &Scope,
-    session: &SessionId,
-    mut see: impl FnMut(&StoredMessage),
-) -> std::result::Result<(), Interrupted> {
-    let mut session_reader = SessionReader::default();
-    loop {
-        let rows = session_reader.take(store.read(scope, session, &session_reader.page()).await?)?;
-        if rows.is_empty() {
-            return Ok(());
-        }
-        rows.iter().for_each(&mut see);
-    }
-}
-
-async fn sum_of(
-    store: &dyn ChatStore,
-    scope: &Scope,
-    session: &SessionId,
-) -> std::result::Result<Checksum, Interrupted> {
-    let mut sum = Checksum::default();
-    each_row(store, scope, session, |row| sum.add_message(row)).await?;
-    Ok(sum)
-}
-
 async fn sums_of(store: &dyn RecordStore, scope: &Scope) -> Result<(Checksum, Checksum)> {
     let (mut content, mut accesses, mut after): (Checksum, Checksum, Option<RecordId>) = Default::default();
     loop {
@@ -371,29 +342,4 @@ async fn sums_of(store: &dyn RecordStore, scope: &Scope) -> Result<(Checksum, Ch
         rows.iter().for_each(|stored| content.add_record(stored));
         rows.iter().for_each(|stored| accesses.add_accesses(stored));
     }
-}
-
-/// Returns whether every row of the target stands in the source at the same place: then the target's session can only
-/// be a copy from before the source was summarised further or forgot something, and may be made anew.
-async fn is_older_copy(
-    here: &dyn ChatStore,
-    there: &dyn ChatStore,
-    scope: &Scope,
-    session: &SessionId,
-) -> std::result::Result<bool, Interrupted> {
-    let mut places = HashMap::<MessageId, (Seq, bool)>::new();
-    let see = |row: &StoredMessage| {
-        places.insert(row.id, (row.seq, row.message.is_some()));
-    };
-    each_row(here, scope, session, see).await?;
-    let mut is_known = true;
-    let see = |row: &StoredMessage| {
-        is_known &= match places.get(&row.id) {
-            // What the target forgot stays forgotten.
-            Some((seq, has_content)) => *seq == row.seq && (row.message.is_some() || !has_content),
-            None => false,
-        };
-    };
-    each_row(there, scope, session, see).await?;
-    Ok(is_known)
 }

@@ -29,13 +29,17 @@ pub(crate) struct Places {
 
 impl Places {
     /// Returns places of their own on four servers, given the URL of each.
+    ///
+    /// A machine that stops for a while is no server that does not answer. Of a Postgres server that was killed each call waits for
+    /// a connection as long as it may, so it may do so for less long.
     pub(crate) fn on(postgres: &str, redis: &str, elastic: &str, qdrant: &str) -> Self {
         let name = fresh_name();
+        let place = |url: &str, key, deadline| with(&with(url, key, &name), "deadline", deadline);
         Self {
-            truth: with(postgres, "schema", &name),
-            cache: with(redis, "prefix", &name),
-            words: with(&format!("elastic+{elastic}"), "prefix", &name),
-            meanings: with(&format!("qdrant+{qdrant}"), "prefix", &name),
+            truth: place(postgres, "schema", "20s"),
+            cache: place(redis, "prefix", "60s"),
+            words: place(&format!("elastic+{elastic}"), "prefix", "60s"),
+            meanings: place(&format!("qdrant+{qdrant}"), "prefix", "60s"),
         }
     }
 

@@ -140,10 +140,20 @@ impl Shared {
         session: &SessionId,
         is_older: impl Fn(Fence) -> bool + Send,
     ) -> Result<()> {
+        let numbers = self.aside_of(scope, session, is_older).await?;
+        self.journal.discard(&numbers).await.map(drop)
+    }
+
+    /// Returns the numbers of what was set aside of a session, where its fence is known and `is_older`.
+    pub(super) async fn aside_of(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        is_older: impl Fn(Fence) -> bool + Send,
+    ) -> Result<Vec<u64>> {
         let refused = self.journal.rejected(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
         let meant = refused.filter(|queued| queued.session == *session && queued.fence.is_some_and(&is_older));
-        let numbers: Vec<u64> = meant.map(|queued| queued.number).collect();
-        self.journal.discard(&numbers).await.map(drop)
+        Ok(meant.map(|queued| queued.number).collect())
     }
 }
 

@@ -241,7 +241,6 @@ impl Shared {
             }
             Some(fence) if fence < state.fence => {
                 self.queue.lock().know(scope, &state);
-                self.note(self.discard_older(scope, session, |fence| fence < state.fence).await);
                 self.drop_stale().await;
             }
             _ => return Ok(false),
@@ -250,13 +249,24 @@ impl Shared {
         Ok(true)
     }
 
-    /// Removes from the journal what was queued before its session or owner was erased.
+    /// Removes from the journal what was queued before its session or owner was erased, and what was set aside of it.
     pub(super) async fn drop_stale(&self) {
         let stale = self.queue.lock().take_stale();
-        for Stale { scope, session, numbers } in stale {
-            let count = numbers.len();
-            self.acknowledge(numbers).await;
-            self.tell(&Flushed::Dropped { scope, session, count });
+        if stale.is_empty() {
+            return;
+        }
+        self.acknowledge(stale.iter().flat_map(|stale| &stale.numbers).copied().collect()).await;
+        let mut aside = Vec::new();
+        for Stale { scope, session, below, .. } in &stale {
+            match self.aside_of(scope, session, |fence| fence < *below).await {
+                Ok(numbers) => aside.extend(numbers),
+                failed => self.note(failed),
+            }
+        }
+        // Last, and also where nothing was set aside: nothing of what has left remains where the journal stands.
+        self.note(self.journal.discard(&aside).await);
+        for Stale { scope, session, numbers, .. } in stale {
+            self.tell(&Flushed::Dropped { scope, session, count: numbers.len() });
         }
     }
 

@@ -54,6 +54,8 @@ pub(super) struct Sending {
 pub(super) struct Stale {
     pub(super) scope: Scope,
     pub(super) session: SessionId,
+    /// Every fence from before the erasure is lower.
+    pub(super) below: Fence,
     pub(super) numbers: Vec<u64>,
 }
 

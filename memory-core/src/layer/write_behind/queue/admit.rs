@@ -157,7 +157,8 @@ impl Queue {
             self.forgotten.clear();
         }
         self.known.insert(place, state.clone());
-        self.drop_stale(scope, &state.session, |queued| queued.fence.is_some_and(|fence| fence < state.fence));
+        let is_stale = |queued: &Queued| queued.fence.is_some_and(|fence| fence < state.fence);
+        self.drop_stale(scope, &state.session, state.fence, is_stale);
     }
 
     /// Notes that an owner was erased: nothing below this epoch is taken any more, and what was queued before leaves.
@@ -171,7 +172,7 @@ impl Queue {
         *floor = (*floor).max(epoch);
         self.forgotten.remove(scope);
         for session in self.sessions(scope, None) {
-            self.drop_stale(scope, &session, |queued| queued.is_before(below));
+            self.drop_stale(scope, &session, below, |queued| queued.is_before(below));
         }
     }
 
@@ -199,12 +200,12 @@ impl Queue {
         }
     }
 
-    fn drop_stale(&mut self, scope: &Scope, session: &SessionId, is_stale: impl Fn(&Queued) -> bool) {
+    fn drop_stale(&mut self, scope: &Scope, session: &SessionId, below: Fence, is_stale: impl Fn(&Queued) -> bool) {
         let is_any =
             self.waiting(scope, session).is_some_and(|waiting| waiting.rows.iter().any(|row| is_stale(&row.queued)));
         if is_any {
             let numbers = self.remove(scope, session, Reach::All, is_stale);
-            self.stale.push(Stale { scope: scope.clone(), session: session.clone(), numbers });
+            self.stale.push(Stale { scope: scope.clone(), session: session.clone(), below, numbers });
         }
     }
 

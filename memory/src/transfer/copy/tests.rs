@@ -1,0 +1,167 @@
+//! Moves that end with their process at any call: the same move completes them.
+
+use memory_core::reference::{MemChat, MemRecords};
+use memory_core::store::chat::{Append, Compaction, NewMessage, View};
+use memory_core::store::records::{Expect, Put, RecordBatch};
+use memory_core::{Message, MessageId, Record, Role, SeqRange, StoredMessage, Timestamp, Truth};
+use memory_testkit::doubles::{Counting, Cut, Ending, Tapped};
+
+use super::*;
+
+fn stores() -> Stores {
+    let (chat, records) = (Truth::chat(Arc::new(MemChat::default())), Truth::records(Arc::new(MemRecords::default())));
+    Stores { chat: Some(chat), records: Some(records), ..Stores::default() }
+}
+
+/// Returns the stores, with `cut` before each call.
+fn cut_by(stores: &Stores, cut: &Arc<Cut>) -> Stores {
+    let tap = || Arc::new(Counting::default());
+    let chat = stores.chat.clone().map(|chat| {
+        chat.layered(|store| Arc::new(Tapped::new(store, tap()).cut_by(Arc::clone(cut))))
+            .layered_upkeep(|upkeep| Arc::new(Tapped::new(upkeep, tap()).cut_by(Arc::clone(cut))))
+    });
+    let records = stores.records.clone().map(|records| {
+        records
+            .layered(|store| Arc::new(Tapped::new(store, tap()).cut_by(Arc::clone(cut))))
+            .layered_upkeep(|upkeep| Arc::new(Tapped::new(upkeep, tap()).cut_by(Arc::clone(cut))))
+    });
+    Stores { chat, records, ..Stores::default() }
+}
+
+fn ada() -> Scope {
+    Scope::new("acme", "ada").unwrap()
+}
+
+/// Appends messages to a session, and returns their ids.
+async fn say(stores: &Stores, session: &str, count: usize) -> Vec<MessageId> {
+    let said = |number| NewMessage::sized(Message::new(Role::User, format!("{session} {number}"), Timestamp(1)), 3);
+    let batch = Append::new((0..count).map(said).collect());
+    let session = SessionId::new(session).unwrap();
+    stores.chat().unwrap().store().append(&ada(), &session, &batch).await.unwrap();
+    batch.messages.iter().map(|new| new.message.id).collect()
+}
+
+async fn note(stores: &Stores, text: &str) {
+    let put = Put { record: Arc::new(Record::new("fact", text, Timestamp(1))), expect: Expect::Anything };
+    let batch = RecordBatch { fence: None, puts: vec![put] };
+    stores.records.as_ref().unwrap().store().put(&ada(), &batch).await.unwrap();
+}
+
+/// Archives the first three messages of a session behind a summary.
+async fn fold(stores: &Stores, session: &str, ids: &[MessageId]) {
+    let (chat, session) = (stores.chat().unwrap().store(), SessionId::new(session).unwrap());
+    let fence = chat.read(&ada(), &session, &Page::newest(0)).await.unwrap().state.fence;
+    let summary = NewMessage::sized(Message::new(Role::Assistant, "the beginning", Timestamp(2)), 2);
+    let span = SeqRange { first: Seq(1), last: Seq(3) };
+    let change = Compaction::Fold { fence, span, ids: ids[..3].to_vec(), summary };
+    chat.compact(&ada(), &session, &change).await.unwrap();
+}
+
+/// Forgets the owner, as somebody did before anything of this was said.
+async fn forget(stores: &Stores) {
+    let (chat, records) = (stores.chat().unwrap(), stores.records.as_ref().unwrap());
+    let epoch = chat.upkeep().bury(&ada(), Epoch(0)).await.unwrap();
+    assert_eq!(records.upkeep().bury(&ada(), Epoch(0)).await.unwrap(), epoch);
+    chat.store().erase(&ada(), epoch).await.unwrap();
+    records.store().erase(&ada(), epoch).await.unwrap();
+}
+
+/// Returns all that the stores hold of the owner, with both epochs.
+async fn all(stores: &Stores) -> (Vec<StoredMessage>, Vec<StoredRecord>, [Epoch; 2]) {
+    let (chat, records) = (stores.chat().unwrap(), stores.records.as_ref().unwrap());
+    let mut rows = Vec::new();
+    for state in chat.store().sessions(&ada(), None, 100).await.unwrap() {
+        let page = Page::after(Seq(0), 1_000, View::All);
+        rows.extend(chat.store().read(&ada(), &state.session, &page).await.unwrap().messages);
+    }
+    let known = records.store().scan(&ada(), &Filter::All, None, 100).await.unwrap();
+    let epochs = [chat.upkeep().epoch(&ada()).await.unwrap(), records.upkeep().epoch(&ada()).await.unwrap()];
+    (rows, known, epochs)
+}
+
+/// What the target of a move has before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    OlderCopy,
+    /// Something else, which a mirror removes.
+    Other,
+}
+
+/// Returns a source and a target that are as a move finds them.
+async fn places(before: Before) -> (Stores, Stores) {
+    let (source, target) = (stores(), stores());
+    forget(&source).await;
+    let long = say(&source, "long", 6).await;
+    match before {
+        Before::Nothing => {}
+        Before::OlderCopy => {
+            let moved = Move::new(&source, target.clone()).owner(&ada()).await.unwrap();
+            assert!(moved.problems.is_empty(), "{:?}", moved.problems);
+        }
+        Before::Other => {
+            forget(&target).await;
+            say(&target, "long", 2).await;
+            say(&target, "more", 1).await;
+            note(&target, "Ada moved").await;
+        }
+    }
+    // What the target has of the session is an older copy now, which is removed and made anew.
+    fold(&source, "long", &long).await;
+    say(&source, "other", 2).await;
+    note(&source, "Ada likes tea").await;
+    (source, target)
+}
+
+fn job(before: Before, source: &Stores, target: Stores) -> Move<'_> {
+    let job = Move::new(source, target);
+    if before == Before::Other { job.mirroring() } else { job }
+}
+
+/// Cuts a move off at each of its calls, and repeats it.
+async fn cut_off_anywhere(before: Before) {
+    for ending in [Ending::IsDroppedBefore, Ending::IsDroppedAfter] {
+        for nth in 1.. {
+            let (source, target) = places(before).await;
+            let cut = Arc::<Cut>::default();
+            let mut dying = job(before, &source, cut_by(&target, &cut));
+            cut.arm(nth, ending);
+            let answer = cut.give_up(dying.owner(&ada())).await;
+            let moved = job(before, &source, target.clone()).owner(&ada()).await.unwrap();
+            assert!(moved.problems.is_empty(), "{ending:?} at call {nth}: {:?}", moved.problems);
+            assert_eq!(all(&target).await, all(&source).await, "{ending:?} at call {nth}");
+            if let Some(answer) = answer {
+                assert!(answer.unwrap().problems.is_empty());
+                assert!(nth > 12, "a move makes {nth} calls");
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_move_that_ends_with_its_process_at_any_call_is_completed_by_the_same_move() {
+    cut_off_anywhere(Before::OlderCopy).await;
+}
+
+#[tokio::test]
+async fn a_mirror_that_ends_with_its_process_at_any_call_is_completed_by_the_same_mirror() {
+    cut_off_anywhere(Before::Other).await;
+}
+
+#[tokio::test]
+async fn a_first_move_that_ends_with_its_process_at_any_call_is_completed_by_the_same_move() {
+    cut_off_anywhere(Before::Nothing).await;
+}
+
+#[tokio::test]
+async fn a_session_that_was_forgotten_in_the_target_after_it_was_copied_anew_is_not_brought_back() {
+    let (source, target) = places(Before::OlderCopy).await;
+    assert!(Move::new(&source, target.clone()).owner(&ada()).await.unwrap().problems.is_empty());
+    let chat = Arc::clone(target.chat().unwrap().store());
+    let long = chat.read(&ada(), &SessionId::new("long").unwrap(), &Page::newest(0)).await.unwrap().state;
+    assert_eq!(long.fence.generation, 1, "it was copied anew");
+    chat.delete(&ada(), &long).await.unwrap();
+    let problems = Move::new(&source, target).owner(&ada()).await.unwrap().problems;
+    assert!(matches!(&problems[..], [Problem::SessionForgotten(name)] if name == "long"), "{problems:?}");
+}
