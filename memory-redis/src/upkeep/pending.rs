@@ -28,6 +28,9 @@ const PAGE: usize = 64;
 /// The microseconds are the first digits of a note's place.
 const MICROS: usize = 18;
 
+/// The largest number that scripts know exactly.
+const LARGEST: u64 = 1 << 53;
+
 /// An owner that has notes, or had some, and when it was listed.
 struct Listed {
     scope: Scope,
@@ -104,7 +107,7 @@ async fn ask(
     now: Timestamp,
     limit: usize,
 ) -> Result<(Vec<(Due, Note)>, bool)> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let limit = u64::try_from(limit).map_or(LARGEST, |limit| limit.min(LARGEST));
     let call = Call::new(&script::PENDING, redis.keys().owner(scope)).arg(token);
     let call = call.number(now.0).number(latest_due(now).0).number(limit);
     let mut reply = redis.run(&call, PENDING).await?;
