@@ -220,8 +220,8 @@ impl Single {
         answer.map_err(|error| if is_asked { error } else { unasked(error) })
     }
 
-    /// Waits for the connection where it may not stand yet. Only so is a call that waited for it in vain told from one that the server
-    /// did not answer in time.
+    /// Waits for the connection where it may not stand yet. Only so is a call that waited for it in vain told from one that the
+    /// server did not answer in time.
     async fn reach(&self, connection: &mut ConnectionManager) -> RedisResult<()> {
         if self.stands.load(Ordering::Relaxed) {
             return Ok(());

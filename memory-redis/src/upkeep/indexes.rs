@@ -245,7 +245,8 @@ pub(super) async fn doubt(redis: &Redis, index: &IndexName) -> Result<()> {
     Err(contended(DOUBT))
 }
 
-/// Returns the indexes that follow, in the order of their names. One whose state cannot be read is as one in doubt: it can be retired.
+/// Returns the indexes that follow, in the order of their names. One whose state cannot be read is as one in doubt, and can be
+/// retired.
 pub(super) async fn indexes(redis: &Redis) -> Result<Vec<Enlisted>> {
     let enlisted = |(name, state): (IndexName, Option<IndexState>)| {
         let is_noted = state.as_ref().is_some_and(IndexState::is_noted);
@@ -254,8 +255,8 @@ pub(super) async fn indexes(redis: &Redis) -> Result<Vec<Enlisted>> {
     Ok(states(redis).await?.into_iter().map(enlisted).collect())
 }
 
-/// Returns what is known of each index, in the order of their names; none where that cannot be read. Neither that nor a name that no
-/// index has holds up the others.
+/// Returns what is known of each index, in the order of their names; none where that cannot be read. Neither that nor a name that
+/// no index has holds up the others.
 pub(super) async fn states(redis: &Redis) -> Result<Vec<(IndexName, Option<IndexState>)>> {
     let told = redis.command(cmd("HGETALL").arg(redis.keys().indexes()), FIND).await?;
     let mut states = Vec::new();

@@ -111,8 +111,8 @@ pub(crate) async fn missed(servers: Servers) -> Scene {
     Ok(())
 }
 
-/// Lets an owner be written to for the first time. `meanwhile` comes after that write has asked which indexes there are, and before it
-/// writes.
+/// Lets an owner be written to for the first time. `meanwhile` comes after that write has asked which indexes there are, and
+/// before it writes.
 async fn first_write_beside(server: &Server, owner: &Scope, meanwhile: impl Future<Output = Scene>) -> Scene {
     let failed = |error: redis::RedisError| Failure::new(error.to_string());
     let address = server.url().trim_start_matches("redis://").to_owned();

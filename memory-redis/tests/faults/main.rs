@@ -70,6 +70,7 @@ fn main() -> ExitCode {
         .alone("a_stopped_cache_before_truth_delays_no_call_for_long_and_serves_nothing_stale", cached::stopped)
         .alone("a_board_of_which_a_part_was_evicted_takes_every_put_and_shows_nothing_expired", board::evicted)
         .alone("notes_that_cannot_be_read_hold_up_no_other_owner", notes::damaged)
+        .alone("notes_that_cannot_be_read_take_no_room_from_others", notes::damaged_in_part)
         .alone("owners_that_a_failover_took_off_the_lists_are_found_again", lists::lost)
         .alone("what_others_put_on_the_lists_holds_up_no_owner", lists::strangers)
         .alone("an_owner_that_is_found_again_is_told_which_indexes_there_are", lists::missed)

@@ -77,6 +77,24 @@ async fn a_note_that_cannot_be_read_holds_up_no_other() {
 }
 
 #[tokio::test]
+async fn notes_that_cannot_be_read_take_no_room_from_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let file = Sqlite::connect(SqliteConfig::new(&path)).await.unwrap();
+    let (records, index) = (SqliteRecords::new(&file), IndexName::new("text/test-1").unwrap());
+    records.enlist(&index, None, usize::MAX).await.unwrap();
+    for subject in ["ada", "bob", "cleo", "dora", "eve"] {
+        put(&records, subject).await;
+    }
+    damage(&path, "UPDATE owner SET key = 'no key of ' || key WHERE key NOT IN ('acme.cleo', 'acme.eve')").await;
+    for (limit, readable) in [(1, 1), (2, 2), (9, 2), (usize::MAX, 2)] {
+        let notes = records.pending(&index, Timestamp(0), limit).await.unwrap();
+        let owners: Vec<Scope> = notes.into_iter().map(|note| note.scope).collect();
+        assert_eq!(owners, [scope("cleo"), scope("eve")][..readable], "{limit}");
+    }
+}
+
+#[tokio::test]
 async fn a_damaged_row_of_one_owner_keeps_no_other_from_being_listed_or_swept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
