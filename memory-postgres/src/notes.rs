@@ -18,6 +18,9 @@ use crate::owner::{Truth, scope_of};
 
 pub(crate) use enlist::{doubt, enlist, indexes, retire, revive};
 
+/// How many notes at least are read behind those that cannot be read.
+const STEP: usize = 64;
+
 /// Returns up to `count` notes of `index` that are due at `now`, the longest due first.
 pub(crate) async fn pending(
     server: &Postgres,
@@ -36,11 +39,29 @@ pub(crate) async fn pending(
                  (SELECT * FROM note WHERE enlisted = (SELECT id FROM e) AND NOT dead AND due > $4 \
                  ORDER BY due, place LIMIT $5)) \
                  SELECT scope, target, session, record, epoch, \"from\", upto, stamp, attempts, gone FROM n \
-                 ORDER BY due, place LIMIT $5";
-            let notes = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
-            let notes = notes.bind(now.0).bind(latest_due(now).0).bind(limit(count));
-            let notes = notes.fetch_all(connection).await.doing(doing)?;
-            Ok(legible(notes.iter().map(|row| note(row, doing).map_err(|failure| failure.error)))?)
+                 ORDER BY due, place LIMIT $6 OFFSET $7";
+            let (mut notes, mut illegible, mut seen) = (Vec::new(), None, 0);
+            while notes.len() < count {
+                // Where notes cannot be read, the ones behind them take their places.
+                let wanted = count - notes.len();
+                let wanted = if seen == 0 { wanted } else { wanted.max(STEP) };
+                let found = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
+                let found = found.bind(now.0).bind(latest_due(now).0).bind(limit(wanted.saturating_add(seen)));
+                let found = found.bind(limit(wanted)).bind(limit(seen));
+                let rows = found.fetch_all(&mut *connection).await.doing(doing)?;
+                for row in &rows {
+                    match note(row, doing) {
+                        Ok(note) => notes.push(note),
+                        Err(failure) => illegible = illegible.or(Some(failure.error)),
+                    }
+                }
+                if rows.len() < wanted {
+                    break;
+                }
+                seen += rows.len();
+            }
+            notes.truncate(count);
+            Ok(legible(notes.into_iter().map(Ok).chain(illegible.map(Err)))?)
         })
     });
     notes.await

@@ -103,6 +103,7 @@ fn main() -> ExitCode {
         .test("notes::of_earlier_versions", |servers| async move {
             notes::of_earlier_versions(search(&servers).await?, servers.url("postgres")?).await
         })
+        .test("notes::of_nobody", |servers| async move { notes::of_nobody(servers.url("postgres")?).await })
         .test("notes::of_strangers", |servers| async move { notes::of_strangers(servers.url("postgres")?).await })
         .test("notes::erased_in_the_midst", |servers| async move {
             notes::erased_in_the_midst(servers.url("postgres")?).await

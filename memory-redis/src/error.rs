@@ -10,7 +10,7 @@ use redis::{ErrorKind, RedisError, ServerErrorKind};
 /// The backend's name in errors and receipts.
 pub(crate) const BACKEND: &str = "redis";
 
-const TRANSIENT: Transience = Transience::Transient { after: None };
+pub(crate) const TRANSIENT: Transience = Transience::Transient { after: None };
 
 /// Returns the error for a driver's error met while `doing` something.
 pub(crate) fn classify(source: RedisError, doing: &'static str) -> Error {
@@ -20,6 +20,7 @@ pub(crate) fn classify(source: RedisError, doing: &'static str) -> Error {
             failed(source, doing, Transience::Permanent)
         }
         ErrorKind::Server(_) | ErrorKind::Extension => of_code(source, doing),
+        ErrorKind::Io if source.is_timeout() => failed(source, doing, Transience::Late),
         ErrorKind::Io if is_refused_for_good(&source) => failed(source, doing, Transience::Permanent),
         // The connection broke, or the answer did: what was asked may have been done.
         _ => failed(source, doing, TRANSIENT),
@@ -100,6 +101,16 @@ pub(crate) fn is_read_only(source: &RedisError) -> bool {
 /// Returns whether the next command may go over another connection, to another server.
 pub(crate) fn is_cut(source: &RedisError) -> bool {
     source.is_io_error() || source.is_connection_dropped() || source.is_timeout() || is_read_only(source)
+}
+
+/// Returns whether the server answered, if only that it refuses.
+pub(crate) fn is_answer(source: &RedisError) -> bool {
+    matches!(source.kind(), ErrorKind::Server(_) | ErrorKind::Extension)
+}
+
+/// Returns the error of a call that asked the server nothing: if its time was up, it is not late, for no connection stood.
+pub(crate) fn unasked(source: RedisError) -> RedisError {
+    if source.is_timeout() { (ErrorKind::Io, "no connection stood in time").into() } else { source }
 }
 
 /// Returns whether the server does not know the script yet.

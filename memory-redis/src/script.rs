@@ -57,7 +57,7 @@ scripts! {
     READ = "owner.lua" "session.lua" "read.lua";
     REDACT = "full.lua" "owner.lua" "notes.lua" "session.lua" "change.lua" "redact.lua";
     RESTORE = "owner.lua" "notes.lua" "session.lua" "restore.lua";
-    RETIRE = "owner.lua" "notes.lua" "retire.lua";
+    RETIRE = "full.lua" "owner.lua" "notes.lua" "retire.lua";
     REVIVE = "owner.lua" "notes.lua" "revive.lua";
     SESSIONS = "owner.lua" "session.lua" "sessions.lua";
     SETTLE = "full.lua" "owner.lua" "notes.lua" "settle.lua";

@@ -8,10 +8,13 @@ mod stub {
 
     use memory_core::store::chat::{Append, Appended, ChatStore, NewMessage, Page, View};
     use memory_core::store::{Durability, Store};
-    use memory_core::{Epoch, Error, Message, Result, Role, Scope, Seq, SessionId, Timestamp};
+    use memory_core::{Epoch, Error, Message, Result, Role, Scope, Seq, SessionId, Timestamp, Transience};
     use memory_redis::{Redis, RedisCache, RedisChat, RedisConfig};
     use memory_testkit::doubles::ManualClock;
-    use memory_testkit::faults::{RedisStub, reply};
+    use memory_testkit::faults::{Proxy, RedisStub, reply};
+
+    /// How long a call waits that is answered too late.
+    const SHORT: Duration = Duration::from_millis(200);
 
     /// Something that no error may show.
     const CANARY: &str = "canary4711";
@@ -251,6 +254,65 @@ mod stub {
         assert_eq!((erased.removed, erased.remaining), (3, 0));
         let steps = stub.commands().into_iter().filter(|command| command[0] == "EVALSHA");
         assert_eq!(steps.map(|step| step[5].clone()).collect::<Vec<_>>(), ["0", "7", "0", "0", "7", "0"]);
+    }
+
+    /// Returns the conversations of a stub behind a proxy, and the way to them: no call waits for long.
+    async fn hasty(stub: &RedisStub, proxy: &Proxy) -> (RedisChat, RedisConfig) {
+        let config = patient(proxy.in_place_of(&stub.url())).with_timeout(SHORT).with_connect_timeout(SHORT);
+        // A busy machine may take longer than that to connect.
+        let redis = loop {
+            match Redis::connect(config.clone()).await {
+                Ok(redis) => break redis,
+                Err(error) => assert!(error.is_retryable(), "{error}"),
+            }
+        };
+        (RedisChat::new(&redis).unwrap(), config)
+    }
+
+    fn is_late(error: &Error) -> bool {
+        matches!(error, Error::Backend { transience: Transience::Late, .. })
+    }
+
+    #[tokio::test]
+    async fn a_call_whose_time_was_up_is_late() {
+        let stub = RedisStub::start().await.unwrap();
+        let proxy = Proxy::start(stub.url().replace("redis://", "")).await.unwrap();
+        let (chat, _) = hasty(&stub, &proxy).await;
+        proxy.stall();
+        let error = append(&chat).await.unwrap_err();
+        assert!(is_late(&error), "{error:?}");
+        let error = chat.ping().await.unwrap_err();
+        assert!(is_late(&error), "{error:?}");
+    }
+
+    #[tokio::test]
+    async fn a_call_that_waited_for_a_connection_in_vain_is_not_late() {
+        let stub = RedisStub::start().await.unwrap();
+        let proxy = Proxy::start(stub.url().replace("redis://", "")).await.unwrap();
+        let (chat, config) = hasty(&stub, &proxy).await;
+        proxy.refuse();
+        append(&chat).await.unwrap_err();
+        proxy.stall();
+        let (scope, session) = (Scope::new("stub", "ada").unwrap(), SessionId::new("s").unwrap());
+        let unread = chat.read(&scope, &session, &Page::newest(1)).await.unwrap_err();
+        let unconnected = Redis::connect(config).await.map(drop).unwrap_err();
+        for error in [unread, append(&chat).await.unwrap_err(), unconnected] {
+            assert!(error.is_retryable() && !is_late(&error), "{error:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_let_nobody_in_for_a_while_is_served_again() {
+        let stub = RedisStub::start().await.unwrap();
+        let chat = open(&stub).await.unwrap();
+        stub.always("AUTH", "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+        stub.once("EVALSHA", "");
+        stub.always("EVALSHA", appended());
+        append(&chat).await.unwrap_err();
+        let error = append(&chat).await.unwrap_err();
+        assert!(matches!(error, Error::Backend { .. }) && !error.is_retryable(), "{error}");
+        stub.always("AUTH", reply::OK);
+        append(&chat).await.unwrap();
     }
 
     #[tokio::test]

@@ -23,6 +23,9 @@ pub(crate) use settle::settle;
 
 const MARK: &str = "note what is to be indexed";
 
+/// How many notes at least are read behind those that cannot be read.
+const STEP: usize = 64;
+
 /// Before every time, so that a note is due at once.
 const AT_ONCE: i64 = i64::MIN;
 
@@ -146,15 +149,32 @@ pub(crate) async fn pending(
                  note.attempts, note.gone FROM note JOIN owner ON owner.id = note.owner \
                  LEFT JOIN session ON session.id = note.session \
                  WHERE note.enlisted = (SELECT id FROM enlisted WHERE truth = ? AND name = ?) \
-                 AND note.dead = 0 AND note.due BETWEEN ? AND ? ORDER BY note.due, note.place LIMIT ?";
-            let mut notes = Vec::new();
+                 AND note.dead = 0 AND note.due BETWEEN ? AND ? ORDER BY note.due, note.place LIMIT ? OFFSET ?";
+            let (mut notes, mut illegible) = (Vec::new(), None);
             // Due notes, then those that were delayed while the clock was wrong.
             for (first, last) in [(AT_ONCE, now.0), (latest_due(now).0.saturating_add(1), i64::MAX)] {
-                let found = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
-                let found = found.bind(first).bind(last).bind(limit(count.saturating_sub(notes.len())));
-                notes.extend(found.fetch_all(&mut *connection).await.doing(doing)?);
+                let mut seen = 0;
+                while notes.len() < count {
+                    // Where notes cannot be read, the ones behind them take their places.
+                    let wanted = count - notes.len();
+                    let wanted = if seen == 0 { wanted } else { wanted.max(STEP) };
+                    let found = sqlx::query(sql).bind(truth.number()).bind(index.as_str()).bind(first).bind(last);
+                    let found = found.bind(limit(wanted)).bind(limit(seen));
+                    let rows = found.fetch_all(&mut *connection).await.doing(doing)?;
+                    for row in &rows {
+                        match note(row, doing) {
+                            Ok(note) => notes.push(note),
+                            Err(error) => illegible = illegible.or(Some(error)),
+                        }
+                    }
+                    if rows.len() < wanted {
+                        break;
+                    }
+                    seen += rows.len();
+                }
             }
-            legible(notes.iter().map(|row| note(row, doing)))
+            notes.truncate(count);
+            legible(notes.into_iter().map(Ok).chain(illegible.map(Err)))
         })
     });
     work.await

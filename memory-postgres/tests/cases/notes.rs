@@ -57,6 +57,32 @@ pub(crate) async fn of_earlier_versions(database: Postgres, url: String) -> Scen
     connection.close().await.map_err(failed)
 }
 
+/// Notes that cannot be read take no room from the ones behind them.
+pub(crate) async fn of_nobody(url: String) -> Scene {
+    let schema = format!("t{}", uuid::Uuid::now_v7().simple());
+    let (records, index) = (PgRecords::new(&open(&url, &schema).await?), IndexName::new("text/test-1")?);
+    records.enlist(&index, None, usize::MAX).await?;
+    for subject in ["ada", "bob", "cleo", "dora", "eve"] {
+        let record = Arc::new(Record::new("fact", "the rose is called Aurora", Timestamp(1)));
+        let puts = vec![Put { record, expect: Expect::Absent }];
+        records.put(&Scope::new("nobody", subject)?, &RecordBatch { fence: None, puts }).await?;
+    }
+    let failed = |error: sqlx::Error| Failure::new(error.to_string());
+    let mut connection = PgConnection::connect(&ordinary(&url)).await.map_err(failed)?;
+    let path = sqlx::query("SELECT set_config('search_path', $1, false)").bind(&schema);
+    path.execute(&mut connection).await.map_err(failed)?;
+    let damage = "UPDATE note SET scope = 'no key of ' || scope WHERE scope NOT IN ('nobody.cleo', 'nobody.eve')";
+    let damaged = sqlx::raw_sql(damage).execute(&mut connection).await.map_err(failed)?;
+    equal(damaged.rows_affected(), 3)?;
+    let readable = [Scope::new("nobody", "cleo")?, Scope::new("nobody", "eve")?];
+    for (limit, count) in [(1, 1), (2, 2), (9, 2), (usize::MAX, 2)] {
+        let notes = records.pending(&index, Timestamp(0), limit).await?;
+        let owners: Vec<Scope> = notes.into_iter().map(|note| note.scope).collect();
+        equal(owners, readable.iter().take(count).cloned().collect::<Vec<_>>())?;
+    }
+    connection.close().await.map_err(failed)
+}
+
 /// Rows with keys that no owner has, and with a name that no index has, hold up no others.
 pub(crate) async fn of_strangers(url: String) -> Scene {
     let schema = format!("t{}", uuid::Uuid::now_v7().simple());

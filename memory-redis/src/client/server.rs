@@ -7,7 +7,7 @@ use memory_core::store::{Durability, ErasureLevel};
 use redis::{Value, cmd};
 
 use super::wire::Wire;
-use crate::error::{BACKEND, classify};
+use crate::error::{BACKEND, TRANSIENT, classify};
 
 const ASK: &str = "read the server's settings";
 const PURGE: &str = "rewrite the append-only file";
@@ -28,7 +28,7 @@ pub(super) struct Server {
 impl Server {
     /// Asks the server; where it does not tell its settings, nothing is taken as durable.
     pub(super) async fn ask(wire: &Wire, patience: Duration) -> Result<Self> {
-        let silence = |_| Err(unanswered());
+        let silence = |_| Err(unanswered(wire.stands()));
         tokio::time::timeout(patience, Self::ask_in_turn(wire, patience)).await.unwrap_or_else(silence)
     }
 
@@ -131,15 +131,16 @@ async fn settled(wire: &Wire, patience: Duration) -> Result<()> {
 }
 
 fn unwritten() -> Error {
-    passing(PURGE, "the server could not write the file")
+    passing(PURGE, "the server could not write the file", TRANSIENT)
 }
 
-fn unanswered() -> Error {
-    passing(ASK, "the server did not answer in time")
+/// Returns the error of a server that did not tell in time. It is late only if there was a connection to ask it by.
+fn unanswered(stands: bool) -> Error {
+    let transience = if stands { Transience::Late } else { TRANSIENT };
+    passing(ASK, "the server did not answer in time", transience)
 }
 
-fn passing(doing: &'static str, why: &'static str) -> Error {
-    let transience = Transience::Transient { after: None };
+fn passing(doing: &'static str, why: &'static str, transience: Transience) -> Error {
     Error::Backend { backend: BACKEND, doing, transience, source: Cause::new(why) }
 }
 

@@ -3,19 +3,19 @@
 use std::collections::HashSet;
 use std::future::Future;
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use memory_core::error::Result;
 use memory_core::outlive::UNPOLLED;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
-use redis::{Client, Cmd, RedisResult, Value};
+use redis::{Client, Cmd, RedisResult, Value, cmd};
 #[cfg(feature = "cluster")]
 use redis::{cluster::ClusterClient, cluster_async::ClusterConnection};
 
 use crate::config::RedisConfig;
-use crate::error::{classify, is_read_only};
+use crate::error::{classify, is_answer, is_read_only, unasked};
 
 const CONNECT: &str = "connect";
 
@@ -48,6 +48,8 @@ pub(crate) struct Master {
 pub(super) struct Single {
     manager: RwLock<Arc<ConnectionManager>>,
     silences: AtomicU32,
+    /// Whether the connection stood when it was used last. If not, a call asks nothing before it does.
+    stands: AtomicBool,
     /// How to connect anew; none where the application brought the connection.
     origin: Option<(Client, ConnectionManagerConfig)>,
 }
@@ -68,7 +70,7 @@ impl Wire {
             true => cluster(config).await,
             _ => single(config).await,
         };
-        wire.map_err(|source| classify(source, CONNECT))
+        wire.map_err(|source| classify(unasked(source), CONNECT))
     }
 
     pub(super) fn of_manager(manager: ConnectionManager) -> Self {
@@ -81,11 +83,14 @@ impl Wire {
             Self::Single(single) => single.send(command, patience).await,
             #[cfg(feature = "cluster")]
             Self::Cluster(cluster) => {
+                let mut is_asked = false;
                 let answer = async {
                     let connection = cluster.connection().await?;
+                    is_asked = true;
                     command.query_async(&mut (*connection).clone()).await
                 };
-                within(patience, answer).await
+                let answer = within(patience, answer).await;
+                answer.map_err(|error| if is_asked { error } else { unasked(error) })
             }
         }
     }
@@ -109,7 +114,7 @@ impl Wire {
         if !self.is_cluster() {
             return Ok(vec![Master { slot: 0 }]);
         }
-        let slots = self.send(redis::cmd("CLUSTER").arg("SLOTS"), patience).await?;
+        let slots = self.send(cmd("CLUSTER").arg("SLOTS"), patience).await?;
         Ok(masters_of(redis::from_redis_value(slots)?))
     }
 
@@ -142,6 +147,15 @@ impl Wire {
         }
     }
 
+    /// Returns whether there is a connection to ask by, as far as that is known.
+    pub(super) fn stands(&self) -> bool {
+        match self {
+            Self::Single(single) => single.stands.load(Ordering::Relaxed),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(cluster) => cluster.connection.read().unwrap_or_else(PoisonError::into_inner).is_some(),
+        }
+    }
+
     pub(super) fn is_cluster(&self) -> bool {
         !matches!(self, Self::Single(_))
     }
@@ -166,12 +180,19 @@ async fn within(patience: Duration, answer: impl Future<Output = RedisResult<Val
 
 impl Single {
     fn new(manager: ConnectionManager, origin: Option<(Client, ConnectionManagerConfig)>) -> Self {
-        Self { manager: RwLock::new(Arc::new(manager)), silences: AtomicU32::new(0), origin }
+        let manager = RwLock::new(Arc::new(manager));
+        Self { manager, silences: AtomicU32::new(0), stands: AtomicBool::new(true), origin }
     }
 
     async fn send(&self, command: &Cmd, patience: Duration) -> RedisResult<Value> {
         let manager = self.manager();
-        let answer = within(patience, command.query_async(&mut (*manager).clone())).await;
+        let (mut connection, mut is_asked) = ((*manager).clone(), false);
+        let answer = async {
+            self.reach(&mut connection).await?;
+            is_asked = true;
+            command.query_async(&mut connection).await
+        };
+        let answer = within(patience, answer).await;
         match &answer {
             Err(error) if is_read_only(error) => {
                 tracing::warn!("the Redis server takes no writes; connecting anew");
@@ -185,9 +206,35 @@ impl Single {
                     self.renew();
                 }
             }
+            Err(error) if error.is_io_error() => {
+                self.silences.store(0, Ordering::Relaxed);
+                self.stands.store(false, Ordering::Relaxed);
+            }
+            Err(error) if !is_asked => {
+                // The driver would answer so for ever: it connects anew after nothing but a broken connection.
+                tracing::warn!(%error, "the Redis server let nobody in; connecting anew");
+                self.renew();
+            }
             _ => self.silences.store(0, Ordering::Relaxed),
         }
-        answer
+        answer.map_err(|error| if is_asked { error } else { unasked(error) })
+    }
+
+    /// Waits for the connection where it may not stand yet. Only so is a call that waited for it in vain told from one that the
+    /// server did not answer in time.
+    async fn reach(&self, connection: &mut ConnectionManager) -> RedisResult<()> {
+        if self.stands.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let answer: RedisResult<Value> = cmd("PING").query_async(connection).await;
+        match answer {
+            // Be it that the command is not allowed.
+            Err(error) if !is_answer(&error) => Err(error),
+            _ => {
+                self.stands.store(true, Ordering::Relaxed);
+                Ok(())
+            }
+        }
     }
 
     fn manager(&self) -> Arc<ConnectionManager> {
@@ -200,6 +247,7 @@ impl Single {
         let (client, options) = self.origin.as_ref()?;
         let fresh = ConnectionManager::new_lazy_with_config(client.clone(), options.clone()).ok()?;
         let mut manager = self.manager.write().unwrap_or_else(PoisonError::into_inner);
+        self.stands.store(false, Ordering::Relaxed);
         Some(std::mem::replace(&mut manager, Arc::new(fresh)))
     }
 }
@@ -210,7 +258,7 @@ impl Cluster {
         if let Some(connection) = &*self.connection.read().unwrap_or_else(PoisonError::into_inner) {
             return Ok(Arc::clone(connection));
         }
-        let fresh = Arc::new(self.client.get_async_connection().await?);
+        let fresh = Arc::new(self.client.get_async_connection().await.map_err(unasked)?);
         let mut place = self.connection.write().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(place.get_or_insert(fresh)))
     }

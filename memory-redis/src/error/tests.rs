@@ -2,6 +2,7 @@ use super::*;
 
 fn remedy(error: &Error) -> &'static str {
     match error {
+        Error::Backend { transience: Transience::Late, .. } => "wait, being late",
         Error::Backend { .. } if error.is_retryable() => "wait",
         Error::Backend { .. } => "permanent",
         Error::Corrupt { .. } => "restore",
@@ -52,7 +53,9 @@ fn each_answer_of_a_server_has_its_remedy() {
 fn each_fault_of_the_driver_has_its_remedy() {
     let io = |kind: io::ErrorKind| RedisError::from(io::Error::from(kind));
     let table = [
-        (io(io::ErrorKind::TimedOut), "wait"),
+        (io(io::ErrorKind::TimedOut), "wait, being late"),
+        (unasked(io(io::ErrorKind::TimedOut)), "wait"), // no connection stood
+        (unasked(io(io::ErrorKind::ConnectionRefused)), "wait"),
         (io(io::ErrorKind::ConnectionRefused), "wait"),
         (io(io::ErrorKind::ConnectionReset), "wait"),
         (io(io::ErrorKind::BrokenPipe), "wait"),

@@ -245,24 +245,31 @@ pub(super) async fn doubt(redis: &Redis, index: &IndexName) -> Result<()> {
     Err(contended(DOUBT))
 }
 
-/// Returns the indexes that follow, in the order of their names.
+/// Returns the indexes that follow, in the order of their names. One whose state cannot be read is as one in doubt, and can be
+/// retired.
 pub(super) async fn indexes(redis: &Redis) -> Result<Vec<Enlisted>> {
-    let enlisted = |(name, state): (IndexName, IndexState)| {
-        let is_noted = state.is_noted();
-        Enlisted { name, incarnation: state.incarnation, is_noted }
+    let enlisted = |(name, state): (IndexName, Option<IndexState>)| {
+        let is_noted = state.as_ref().is_some_and(IndexState::is_noted);
+        Enlisted { name, incarnation: state.and_then(|state| state.incarnation), is_noted }
     };
     Ok(states(redis).await?.into_iter().map(enlisted).collect())
 }
 
-/// Returns what is known of each index, in the order of their names. A name that no index has holds up no others.
-pub(super) async fn states(redis: &Redis) -> Result<Vec<(IndexName, IndexState)>> {
+/// Returns what is known of each index, in the order of their names; none where that cannot be read. Neither that nor a name that
+/// no index has holds up the others.
+pub(super) async fn states(redis: &Redis) -> Result<Vec<(IndexName, Option<IndexState>)>> {
     let told = redis.command(cmd("HGETALL").arg(redis.keys().indexes()), FIND).await?;
     let mut states = Vec::new();
     for (name, state) in pairs::<String>(told)? {
-        match IndexName::new(&name) {
-            Ok(name) => states.push((name, IndexState::read(&state)?)),
-            Err(_) => tracing::warn!("an index is passed over: no index has its name"),
+        let Ok(name) = IndexName::new(&name) else {
+            tracing::warn!("an index is passed over: no index has its name");
+            continue;
+        };
+        let state = IndexState::read(&state);
+        if let Err(error) = &state {
+            tracing::warn!(%error, index = name.as_str(), "the state of an index cannot be read");
         }
+        states.push((name, state.ok()));
     }
     states.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(states)

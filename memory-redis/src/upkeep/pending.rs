@@ -28,6 +28,9 @@ const PAGE: usize = 64;
 /// The microseconds are the first digits of a note's place.
 const MICROS: usize = 18;
 
+/// The largest number that scripts know exactly.
+const LARGEST: u64 = 1 << 53;
+
 /// An owner that has notes, or had some, and when it was listed.
 struct Listed {
     scope: Scope,
@@ -45,7 +48,7 @@ pub(super) async fn pending(redis: &Redis, index: &IndexName, now: Timestamp, li
     let Some(IndexState { token, .. }) = find(redis, index).await? else { return Ok(Vec::new()) };
     let mut found: Vec<(Due, Note)> = Vec::new();
     let mut idle: Vec<Listed> = Vec::new();
-    // An owner whose notes cannot be read holds up no other.
+    // Notes that cannot be read hold up no other.
     let mut illegible: Option<Error> = None;
     let mut after = "-inf".to_owned();
     loop {
@@ -55,13 +58,14 @@ pub(super) async fn pending(redis: &Redis, index: &IndexName, now: Timestamp, li
         let begun = number(&last).unwrap_or(u64::MAX);
         let asked = owners.iter().map(|owner| ask(redis, &owner.scope, &token, now, limit));
         for (owner, answer) in owners.iter().zip(join_all(asked).await) {
-            let (notes, has_any) = match answer {
+            let Answer { notes, illegible: unread, has_any } = match answer {
                 Ok(answer) => answer,
                 Err(error) => {
                     illegible = illegible.or(Some(error));
                     continue;
                 }
             };
+            illegible = illegible.or(unread);
             found.extend(notes);
             if !has_any {
                 idle.push(Listed { scope: owner.scope.clone(), score: owner.score.clone() });
@@ -96,21 +100,37 @@ async fn listed(redis: &Redis, after: &str) -> Result<(Vec<Listed>, Option<Strin
     Ok((entries.into_iter().filter_map(entry).collect(), last))
 }
 
-/// Returns notes of an owner that are due, and whether it has any note at all.
-async fn ask(
-    redis: &Redis,
-    scope: &Scope,
-    token: &str,
-    now: Timestamp,
-    limit: usize,
-) -> Result<(Vec<(Due, Note)>, bool)> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let call = Call::new(&script::PENDING, redis.keys().owner(scope)).arg(token);
-    let call = call.number(now.0).number(latest_due(now).0).number(limit);
-    let mut reply = redis.run(&call, PENDING).await?;
-    let (entries, rows) = (reply.list()?.texts()?, reply.list()?.texts()?);
-    let notes = entries.iter().zip(&rows).map(|(entry, row)| note(scope, entry, row)).collect::<Result<_>>()?;
-    Ok((notes, reply.number()? > 0))
+/// What an owner has for an index.
+struct Answer {
+    notes: Vec<(Due, Note)>,
+    /// Why some of the notes cannot be read.
+    illegible: Option<Error>,
+    /// Whether he has any note for any index.
+    has_any: bool,
+}
+
+/// Returns up to `limit` notes of an owner that are due. Where some cannot be read, the ones behind them take their places.
+async fn ask(redis: &Redis, scope: &Scope, token: &str, now: Timestamp, limit: usize) -> Result<Answer> {
+    let mut wanted = limit;
+    loop {
+        let asked = u64::try_from(wanted).map_or(LARGEST, |wanted| wanted.min(LARGEST));
+        let call = Call::new(&script::PENDING, redis.keys().owner(scope)).arg(token);
+        let call = call.number(now.0).number(latest_due(now).0).number(asked);
+        let mut reply = redis.run(&call, PENDING).await?;
+        let (entries, rows) = (reply.list()?.texts()?, reply.list()?.all_bytes()?);
+        let (mut notes, mut illegible) = (Vec::new(), None);
+        for (entry, row) in entries.iter().zip(rows) {
+            match note(scope, entry, row) {
+                Ok(note) => notes.push(note),
+                Err(error) => illegible = illegible.or(Some(error)),
+            }
+        }
+        if illegible.is_none() || notes.len() >= limit || entries.len() < wanted {
+            notes.truncate(limit);
+            return Ok(Answer { notes, illegible, has_any: reply.number()? > 0 });
+        }
+        wanted = wanted.saturating_mul(2);
+    }
 }
 
 /// Takes an owner without notes off the list, unless a writer is about to note something.
@@ -123,8 +143,9 @@ async fn unlist(redis: &Redis, owner: &Listed) -> Result<()> {
     Ok(())
 }
 
-fn note(scope: &Scope, entry: &str, row: &str) -> Result<(Due, Note)> {
+fn note(scope: &Scope, entry: &str, row: Option<Vec<u8>>) -> Result<(Due, Note)> {
     let odd = || damaged("a note has another shape");
+    let row = row.and_then(|row| String::from_utf8(row).ok()).ok_or_else(odd)?;
     let (place, target) = entry.split_once(' ').ok_or_else(odd)?;
     let mut parts = row.split(' ');
     let mut part = || parts.next().ok_or_else(odd);

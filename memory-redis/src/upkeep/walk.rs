@@ -126,23 +126,26 @@ async fn list(
     redis: &Redis,
     owner: &Scope,
     kept: Result<Option<Kept>>,
-    places: &[(IndexName, IndexState)],
+    places: &[(IndexName, Option<IndexState>)],
     (is_listed, is_noted): (bool, bool),
 ) -> Result<()> {
     let Some(Kept { entries, is_dirty }) = kept? else { return Ok(()) };
-    let follows = |(name, state): &(IndexName, IndexState)| {
-        entries.iter().any(|(known, token)| known == name.as_str() && *token == state.token)
-    };
-    if !is_listed {
-        // What came and went meanwhile passed him over, whatever he has.
-        for (name, _) in entries.iter().filter(|(name, _)| !places.iter().any(|(place, _)| place.as_str() == name)) {
-            indexes::leave(redis, owner, name).await?;
-        }
-        tell(redis, owner, places.iter()).await?;
-        redis.command(cmd("ZADD").arg(redis.keys().owners()).arg(0).arg(owner.key()), WALK).await?;
-    } else {
+    // What was retired may have passed him over, or he was told of it meanwhile: whatever he has of it goes.
+    for (name, _) in entries.iter().filter(|(name, _)| !places.iter().any(|(place, _)| place.as_str() == name)) {
+        indexes::leave(redis, owner, name).await?;
+    }
+    let known = places.iter().filter_map(|(name, state)| Some((name, state.as_ref()?)));
+    let mut told: Vec<(&IndexName, &IndexState)> = known.collect();
+    if is_listed {
         // Where an index is still being enlisted, its turn comes.
-        tell(redis, owner, places.iter().filter(|place| place.1.is_noted() && !follows(place))).await?;
+        told.retain(|(name, state)| {
+            let follows = entries.iter().any(|(known, token)| known == name.as_str() && *token == state.token);
+            state.is_noted() && !follows
+        });
+    }
+    tell(redis, owner, told).await?;
+    if !is_listed {
+        redis.command(cmd("ZADD").arg(redis.keys().owners()).arg(0).arg(owner.key()), WALK).await?;
     }
     if is_dirty && !is_noted {
         redis.run(&Call::new(&script::LIST, redis.keys().noted()).arg(owner.key()).arg("-"), WALK).await?;
@@ -151,7 +154,7 @@ async fn list(
 }
 
 /// Lets indexes follow an owner, and notes all of him for each.
-async fn tell(redis: &Redis, owner: &Scope, places: impl Iterator<Item = &(IndexName, IndexState)>) -> Result<()> {
+async fn tell(redis: &Redis, owner: &Scope, places: Vec<(&IndexName, &IndexState)>) -> Result<()> {
     for (name, state) in places {
         let mut after = None;
         while let Some(last) = indexes::note_more(redis, owner, (name, &state.token), after, indexes::STEP).await?.1 {

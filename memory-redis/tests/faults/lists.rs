@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use memory_core::store::chat::{Append, ChatStore as _};
-use memory_core::store::upkeep::{IndexName, Outcome, Upkeep as _};
+use memory_core::store::upkeep::{Enlisted, IndexName, Outcome, Upkeep as _};
 use memory_core::{Error, Scope, SessionId, Timestamp};
+use memory_redis::redis::Value;
 use memory_redis::{Redis, RedisChat, redis};
 use memory_testkit::faults::Proxy;
-use memory_testkit::services::Servers;
+use memory_testkit::services::{Server, Servers};
 use memory_testkit::{Failure, Scene, check, equal, fails};
 
 use super::support::{chat, message, patient, scope, tell};
@@ -105,26 +106,23 @@ pub(crate) async fn missed(servers: Servers) -> Scene {
     equal(noted(&chat, &second).await?, [])?;
     // Nothing of the retired index keeps him on the list.
     let listed = tell(server.url(), "ZCARD mem:noted").await?;
-    equal(listed, redis::Value::Int(0))?;
+    equal(listed, Value::Int(0))?;
     server.remove().await?;
     Ok(())
 }
 
-/// An index is enlisted after a first write has asked which there are, and before it writes.
-pub(crate) async fn first_write(servers: Servers) -> Scene {
+/// Lets an owner be written to for the first time. `meanwhile` comes after that write has asked which indexes there are, and
+/// before it writes.
+async fn first_write_beside(server: &Server, owner: &Scope, meanwhile: impl Future<Output = Scene>) -> Scene {
     let failed = |error: redis::RedisError| Failure::new(error.to_string());
-    let server = servers.own("redis")?.start().await?;
     let address = server.url().trim_start_matches("redis://").to_owned();
     let proxy = Proxy::start(address).await.map_err(|error| Failure::new(error.to_string()))?;
-    let config = patient(proxy.in_place_of(server.url()));
-    let (writer, keeper) = (RedisChat::new(&Redis::connect(config).await?)?, chat(server.url()).await?);
-    let index = IndexName::new("text/test-1")?;
+    let writer = RedisChat::new(&Redis::connect(patient(proxy.in_place_of(server.url()))).await?)?;
     let mut monitor = redis::Client::open(server.url()).map_err(failed)?.get_async_monitor().await.map_err(failed)?;
     let mut sent = monitor.on_message::<String>();
     proxy.delay(DELAY);
-    let ada = scope("ada")?;
-    let writing = write(&writer, &ada);
-    let enlisting = async {
+    let writing = write(&writer, owner);
+    let interrupting = async {
         loop {
             let Some(command) = sent.next().await else { return Err(Failure::new("the server said nothing")) };
             if command.contains("HGETALL") {
@@ -133,14 +131,79 @@ pub(crate) async fn first_write(servers: Servers) -> Scene {
         }
         // The answer is under way; what the writer does with it waits.
         proxy.stall();
-        check!(keeper.enlist(&index, None, usize::MAX).await?, "not all is noted");
+        meanwhile.await?;
         proxy.heal();
         Ok(())
     };
-    let (written, enlisted) = tokio::join!(writing, enlisting);
+    let (written, interrupted) = tokio::join!(writing, interrupting);
     written?;
-    enlisted?;
+    interrupted
+}
+
+/// An index is enlisted after a first write has asked which there are, and before it writes.
+pub(crate) async fn first_write(servers: Servers) -> Scene {
+    let server = servers.own("redis")?.start().await?;
+    let (keeper, index, ada) = (chat(server.url()).await?, IndexName::new("text/test-1")?, scope("ada")?);
+    let enlisting = async {
+        check!(keeper.enlist(&index, None, usize::MAX).await?, "not all is noted");
+        Ok(())
+    };
+    first_write_beside(&server, &ada, enlisting).await?;
     equal(noted(&keeper, &index).await?, [ada])?;
+    server.remove().await?;
+    Ok(())
+}
+
+/// Returns which indexes follow an owner.
+async fn followers(server: &Server, owner: &Scope) -> std::result::Result<Value, Failure> {
+    tell(server.url(), &format!("HGET mem:{{{}}} indexes", owner.key())).await
+}
+
+/// An index is retired after a first write has asked which there are, and before it writes.
+pub(crate) async fn first_write_beside_retirement(servers: Servers) -> Scene {
+    let server = servers.own("redis")?.start().await?;
+    let (keeper, index, ada) = (chat(server.url()).await?, IndexName::new("text/test-1")?, scope("ada")?);
+    check!(keeper.enlist(&index, None, usize::MAX).await?, "not all is noted");
+    let retiring = async { keeper.retire(&index).await.map_err(Failure::from) };
+    first_write_beside(&server, &ada, retiring).await?;
+    equal(followers(&server, &ada).await?, Value::BulkString(Vec::new()))?;
+    server.remove().await?;
+    Ok(())
+}
+
+/// A retirement ended before it came to its owners.
+pub(crate) async fn half_retired(servers: Servers) -> Scene {
+    let server = servers.own("redis")?.start().await?;
+    let (chat, index, ada) = (chat(server.url()).await?, IndexName::new("text/test-1")?, scope("ada")?);
+    chat.enlist(&index, None, usize::MAX).await?;
+    write(&chat, &ada).await?;
+    tell(server.url(), "HDEL mem:indexes text/test-1").await?;
+    check!(followers(&server, &ada).await? != Value::BulkString(Vec::new()), "it follows nobody");
+    walk(&chat).await?;
+    equal(followers(&server, &ada).await?, Value::BulkString(Vec::new()))?;
+    equal(tell(server.url(), &format!("KEYS *{}*:n:*", ada.key())).await?, Value::Array(Vec::new()))?;
+    server.remove().await?;
+    Ok(())
+}
+
+/// An index whose state cannot be read holds up neither the list of all nor the walk, and can be retired.
+pub(crate) async fn illegible(servers: Servers) -> Scene {
+    let server = servers.own("redis")?.start().await?;
+    let chat = chat(server.url()).await?;
+    let (index, odd, ada) = (IndexName::new("text/test-1")?, IndexName::new("text/odd-1")?, scope("ada")?);
+    chat.enlist(&index, None, usize::MAX).await?;
+    chat.enlist(&odd, None, usize::MAX).await?;
+    write(&chat, &ada).await?;
+    tell(server.url(), "HSET mem:indexes text/odd-1 x").await?;
+    tell(server.url(), &format!("ZREM mem:owners {}", ada.key())).await?;
+    let shown = |enlisted: Vec<Enlisted>| enlisted.into_iter().map(|one| (one.name, one.is_noted)).collect::<Vec<_>>();
+    equal(shown(chat.indexes().await?), [(odd.clone(), false), (index.clone(), true)])?;
+    fails!(chat.enlist(&odd, None, usize::MAX).await, Error::Corrupt { .. });
+    walk(&chat).await?;
+    equal(chat.owners(None, 10).await?, [ada.clone()])?;
+    equal(noted(&chat, &index).await?, [ada])?;
+    chat.retire(&odd).await?;
+    equal(shown(chat.indexes().await?), [(index, true)])?;
     server.remove().await?;
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! Enlisting and retiring indexes, in short write transactions, so that other writers come in between.
 
-use memory_core::error::{Error, Result};
+use memory_core::error::Result;
 use memory_core::store::upkeep::{Enlisted, Incarnation, IndexName};
 use sqlx::SqliteConnection;
 
 use super::{AT_ONCE, advance};
 use crate::client::Sqlite;
-use crate::error::{BACKEND, Doing};
+use crate::error::Doing;
 use crate::number::{limit, stored};
 use crate::owner::Truth;
 use crate::row::uuid;
@@ -155,7 +155,7 @@ pub(crate) async fn revive(file: &Sqlite, truth: Truth, index: &IndexName) -> Re
     work.await
 }
 
-/// Returns the enlisted indexes, in the order of their names.
+/// Returns the enlisted indexes, in the order of their names. A damaged one holds up no other.
 pub(crate) async fn indexes(file: &Sqlite, truth: Truth) -> Result<Vec<Enlisted>> {
     let doing = "list indexes";
     let work = file.read(doing, move |connection| {
@@ -165,12 +165,17 @@ pub(crate) async fn indexes(file: &Sqlite, truth: Truth) -> Result<Vec<Enlisted>
         })
     });
     let rows: Vec<(String, Option<Vec<u8>>, bool)> = work.await?;
-    let enlisted = rows.into_iter().map(|(name, incarnation, is_noted)| {
-        let name = IndexName::new(&name).map_err(|_| Error::corrupt(BACKEND, "no index has this name"))?;
-        let incarnation = incarnation.map(|bytes| uuid(&bytes).map(Incarnation)).transpose()?;
-        Ok(Enlisted { name, incarnation, is_noted })
-    });
-    enlisted.collect()
+    let mut enlisted = Vec::with_capacity(rows.len());
+    for (name, incarnation, is_noted) in rows {
+        let Ok(name) = IndexName::new(&name) else {
+            tracing::warn!("a row of the list of indexes is passed over: no index has its name");
+            continue;
+        };
+        // An incarnation that cannot be read is not known.
+        let incarnation = incarnation.and_then(|bytes| uuid(&bytes).ok()).map(Incarnation);
+        enlisted.push(Enlisted { name, incarnation, is_noted });
+    }
+    Ok(enlisted)
 }
 
 /// Drops `index` with its notes. The index disappears at once, its notes are deleted in steps, with those that an earlier call

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use memory_core::engine::{Memory, Remember, Search};
 use memory_core::record::Record;
 use memory_core::store::records::{Expect, Put, RecordBatch, RecordStore};
-use memory_core::store::upkeep::{Note, Outcome, Upkeep};
+use memory_core::store::upkeep::{Incarnation, Note, Outcome, Upkeep};
 use memory_core::{Analysis, Truth};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection};
@@ -74,6 +74,51 @@ async fn a_note_that_cannot_be_read_holds_up_no_other() {
     let done = Outcome::Done { through: note.upto };
     records.settle(&index, &[(note, done)]).await.unwrap();
     assert!(matches!(pending().await, Err(Error::Corrupt { .. })));
+}
+
+#[tokio::test]
+async fn notes_that_cannot_be_read_take_no_room_from_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let file = Sqlite::connect(SqliteConfig::new(&path)).await.unwrap();
+    let (records, index) = (SqliteRecords::new(&file), IndexName::new("text/test-1").unwrap());
+    records.enlist(&index, None, usize::MAX).await.unwrap();
+    for subject in ["ada", "bob", "cleo", "dora", "eve"] {
+        put(&records, subject).await;
+    }
+    damage(&path, "UPDATE owner SET key = 'no key of ' || key WHERE key NOT IN ('acme.cleo', 'acme.eve')").await;
+    for (limit, readable) in [(1, 1), (2, 2), (9, 2), (usize::MAX, 2)] {
+        let notes = records.pending(&index, Timestamp(0), limit).await.unwrap();
+        let owners: Vec<Scope> = notes.into_iter().map(|note| note.scope).collect();
+        assert_eq!(owners, [scope("cleo"), scope("eve")][..readable], "{limit}");
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_cannot_be_read_holds_up_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let file = Sqlite::connect(SqliteConfig::new(&path)).await.unwrap();
+    let records = SqliteRecords::new(&file);
+    let [odd, index] = ["text/odd-1", "text/test-1"].map(|name| IndexName::new(name).unwrap());
+    for index in [&odd, &index] {
+        records.enlist(index, Some(incarnation()), usize::MAX).await.unwrap();
+    }
+    damage(&path, "UPDATE enlisted SET incarnation = x'00' WHERE name = 'text/odd-1'").await;
+    damage(&path, "INSERT INTO enlisted (truth, name) VALUES (1, 'no name')").await;
+    let shown = async || {
+        let enlisted = records.indexes().await.unwrap().into_iter();
+        enlisted.map(|one| (one.name, one.incarnation)).collect::<Vec<_>>()
+    };
+    assert_eq!(shown().await, [(odd.clone(), None), (index.clone(), Some(incarnation()))]);
+    assert!(records.enlist(&index, Some(incarnation()), usize::MAX).await.unwrap());
+    // It is noted anew, as one whose incarnation nobody knows.
+    assert!(records.enlist(&odd, Some(incarnation()), usize::MAX).await.unwrap());
+    assert_eq!(shown().await, [(odd, Some(incarnation())), (index, Some(incarnation()))]);
+}
+
+fn incarnation() -> Incarnation {
+    Incarnation(uuid::Uuid::from_u64_pair(1, 1))
 }
 
 #[tokio::test]

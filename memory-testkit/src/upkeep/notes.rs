@@ -151,7 +151,7 @@ async fn returns_no_more_notes_than_asked_for<S: Keeper>(bed: Bed<S>) -> Scene {
     let follower = Follower::enlisted(&bed).await?;
     follower.write(&["a", "b", "c", "d", "e"]).await?;
     let now = memory_core::Clock::now(&*bed.clock);
-    for limit in [0, 1, 3, 5, 6] {
+    for limit in [0, 1, 3, 5, 6, usize::MAX] {
         let notes = follower.store.upkeep().pending(&follower.index, now, limit).await?;
         equal(notes.len(), limit.min(5))?;
     }

@@ -27,6 +27,8 @@ pub(crate) struct Faults {
     pub(crate) is_broken: AtomicBool,
     /// It takes no message that holds these words.
     pub(crate) refuses: Mutex<Option<&'static str>>,
+    /// More messages than these in one call take it longer than anybody waits.
+    pub(crate) most_in_time: Mutex<Option<usize>>,
     /// How long it takes over an append.
     pub(crate) delay: Mutex<Duration>,
     /// How long its answer to an append is on the way.
@@ -85,6 +87,10 @@ impl Break for Arc<Faults> {
         self.appends.fetch_add(1, Ordering::SeqCst);
         let delay = *self.delay.lock().unwrap();
         tokio::time::sleep(delay).await;
+        let most = *self.most_in_time.lock().unwrap();
+        if most.is_some_and(|most| batch.messages.len() > most) {
+            return Err(failed(Transience::Late));
+        }
         let refused = *self.refuses.lock().unwrap();
         let is_refused = |new: &NewMessage| refused.is_some_and(|words| new.message.text().contains(words));
         if self.is_broken.load(Ordering::SeqCst) || batch.messages.iter().any(is_refused) {

@@ -181,3 +181,13 @@ async fn what_changes_truth_fails_while_it_is_away_and_nothing_is_half_done() {
     assert_eq!(memory.flush(Duration::from_secs(10)).await, 0);
     assert_eq!(bed.stored().await, numbered(0..3));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_that_takes_the_primary_too_long_is_tried_in_halves() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    *bed.faults.most_in_time.lock().unwrap() = Some(3);
+    say(&session(&memory), numbered(0..100)).await;
+    sleep(Duration::from_secs(300)).await;
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(0..100), (0, 0)));
+}
