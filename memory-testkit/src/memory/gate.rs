@@ -1,10 +1,10 @@
 //! The gate: what is nearly the same as a record counts as told again, or is dropped.
 
-use memory_core::Filter;
-use memory_core::engine::{Remember, RememberReceipt, Remembered, Scoped};
+use memory_core::engine::{Remember, RememberReceipt, Remembered, Scoped, Search};
 use memory_core::novelty::{Gate, Repeat};
+use memory_core::{Filter, Trust};
 
-use super::world::World;
+use super::world::{World, found};
 use crate::isolation::Stores;
 use crate::{Bed, Failure, Scene, equal};
 
@@ -12,6 +12,7 @@ scenarios!(TABLE: Stores = [
     s3_11_what_is_nearly_the_same_reinforces_before_it_is_indexed_and_after,
     s3_11_a_gate_may_drop_what_repeats,
     c31_particulars_kinds_and_agents_are_never_taken_for_the_same,
+    a_gate_lends_no_trust_to_another_text,
 ]);
 
 const TEA: &str = "Ada likes a cup of green tea";
@@ -85,4 +86,25 @@ async fn c31_particulars_kinds_and_agents_are_never_taken_for_the_same(bed: Bed<
     equal(same.outcome, Remembered::Reinforced)?;
     // Another owner has told nothing yet.
     equal(tell(&world.owner("bob")?, Remember::fact("Ada drinks 2 cups of green tea")).await?.novelty, None)
+}
+
+async fn a_gate_lends_no_trust_to_another_text(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    for (subject, is_indexed) in [("ada", false), ("bob", true)] {
+        let owner = world.owner(subject)?;
+        let read = tell(&owner, Remember::fact(TEA).with_trust(Trust::Untrusted).with_origin("web")).await?;
+        if is_indexed {
+            world.tend().await?;
+        }
+        let said = tell(&owner, Remember::fact(STILL_TEA).with_trust(Trust::User)).await?;
+        equal(said.outcome, Remembered::Stored)?;
+        let trusted = Search::new("cup of green tea").min_trust(Trust::User);
+        equal(found(&owner, &trusted).await?, [STILL_TEA])?;
+        // What is trusted less says nothing new.
+        let less = Remember::fact("Ada likes still a cup of green tea").with_trust(Trust::Untrusted);
+        equal(tell(&owner, less).await?.outcome, Remembered::Reinforced)?;
+        let stored = owner.get(&[read.id]).await?;
+        equal(stored.iter().map(|stored| stored.record.trust()).collect::<Vec<_>>(), [Trust::Untrusted])?;
+    }
+    Ok(())
 }

@@ -137,12 +137,14 @@ impl Scoped {
         Ok(alike.filter_map(|(stored, vector)| Some((stored, similarity(vector)?))).collect())
     }
 
-    /// Returns whether a record may take a telling of `told`: it is current, and of the same kind and agent. What is not true yet takes
-    /// only what is true from the same time on, and what is takes nothing that is not.
+    /// Returns whether a record may take a telling of `told`: it is current, of the same kind and agent, and trusted no less, since it
+    /// would have the trust of `told` from then on, and the words of somebody else. What is not true yet takes only what is true from
+    /// the same time on, and what is takes nothing that is not.
     fn takes(&self, stored: &StoredRecord, told: &Record) -> bool {
         let (record, now) = (&stored.record, self.inner().clock.now());
         let begins = |record: &Record| record.validity().0.filter(|from| *from > now);
         (&record.kind, &record.agent) == (&told.kind, &told.agent)
+            && record.trust() >= told.first.trust
             && begins(record) == begins(told)
             && !self.is_retired(stored)
             && !self.is_over(stored)
