@@ -1,10 +1,10 @@
 //! The gate: what is nearly the same as a record counts as told again, or is dropped.
 
-use memory_core::engine::{Remember, RememberReceipt, Remembered, Scoped, Search};
+use memory_core::engine::{Forget, Remember, RememberReceipt, Remembered, Scoped, Search};
 use memory_core::novelty::{Gate, Repeat};
-use memory_core::{Filter, Trust};
+use memory_core::{Filter, ItemId, Trust};
 
-use super::world::{World, found};
+use super::world::{World, found, session};
 use crate::isolation::Stores;
 use crate::{Bed, Failure, Scene, equal};
 
@@ -13,6 +13,8 @@ scenarios!(TABLE: Stores = [
     s3_11_a_gate_may_drop_what_repeats,
     c31_particulars_kinds_and_agents_are_never_taken_for_the_same,
     a_gate_lends_no_trust_to_another_text,
+    what_a_gate_folded_into_a_text_falls_with_the_source_of_that_text,
+    what_was_told_in_a_session_takes_no_other_words_from_outside,
 ]);
 
 const TEA: &str = "Ada likes a cup of green tea";
@@ -107,4 +109,35 @@ async fn a_gate_lends_no_trust_to_another_text(bed: Bed<Stores>) -> Scene {
         equal(stored.iter().map(|stored| stored.record.trust()).collect::<Vec<_>>(), [Trust::Untrusted])?;
     }
     Ok(())
+}
+
+async fn what_a_gate_folded_into_a_text_falls_with_the_source_of_that_text(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    for (subject, forgets_text, left) in [("ada", true, 0), ("bob", false, 1)] {
+        let owner = world.owner(subject)?;
+        let [one, two] = ["Green tea for me.", "Green tea, still."].map(|text| world.user(text));
+        let (first, second) = (one.id, two.id);
+        world.talk(subject)?.append(vec![one, two]).await?;
+        let told = tell(&owner, Remember::fact(TEA).with_source(ItemId::Message(first))).await?;
+        for _ in 0..2 {
+            let again = tell(&owner, Remember::fact(STILL_TEA).with_source(ItemId::Message(second))).await?;
+            equal((again.id, again.outcome), (told.id, Remembered::Reinforced))?;
+        }
+        owner.forget(&Forget::Messages(vec![if forgets_text { first } else { second }])).await?;
+        equal(owner.get(&[told.id]).await?.len(), left)?;
+    }
+    Ok(())
+}
+
+async fn what_was_told_in_a_session_takes_no_other_words_from_outside(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let (ada, home) = (world.owner("ada")?, session("home")?);
+    tell(&ada, Remember::fact(TEA).with_session(home.clone())).await?;
+    let inside = tell(&ada, Remember::fact(STILL_TEA).with_session(home.clone())).await?;
+    equal(inside.outcome, Remembered::Reinforced)?;
+    let outside = tell(&ada, Remember::fact(STILL_TEA)).await?;
+    equal(outside.outcome, Remembered::Stored)?;
+    ada.forget(&Forget::Session(home)).await?;
+    let left = ada.records(&Filter::All, None, 100).await?;
+    equal(left.iter().map(|stored| stored.record.id).collect::<Vec<_>>(), [outside.id])
 }

@@ -110,9 +110,12 @@ impl Remember {
     ///
     /// A statement that is less new than the gate's threshold, and differs in no number, name or negation, repeats a record: it
     /// becomes one more telling of that record, or is dropped, as the gate says. Its own words are not kept then, so choose the
-    /// threshold for your embedder: with the built-in table, facts that differ in one word have a novelty of 0.07 or more. A record
-    /// that is trusted less is repeated by its own words alone. By default only the same words repeat a record. A request with an
-    /// id, or one that supersedes a record, passes no gate.
+    /// threshold for your embedder: with the built-in table, facts that differ in one word have a novelty of 0.07 or more. By
+    /// default only the same words repeat a record. A request with an id, or one that supersedes a record, passes no gate.
+    ///
+    /// Who tells a record in other words vouches for words that somebody else chose. So a record that is trusted less, or that was
+    /// told only in another session, is not repeated by other words than its own; and if what its words were told from is
+    /// forgotten, so is that it was told in others.
     ///
     /// ```
     /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {

@@ -62,7 +62,8 @@ impl Scoped {
                     Gated::Dropped(receipt) => return Ok(receipt),
                 },
             };
-            let Change { record, expect, unchanged, mut receipt } = self.change(place, &told)?;
+            let change = self.change(place, &likeness.beside(&told))?;
+            let Change { record, expect, unchanged, mut receipt } = change;
             (receipt.novelty, receipt.degraded) = (likeness.novelty, likeness.degraded);
             receipt.version = match unchanged {
                 Some(version) => version,
