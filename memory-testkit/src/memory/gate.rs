@@ -12,6 +12,7 @@ scenarios!(TABLE: Stores = [
     s3_11_what_is_nearly_the_same_reinforces_before_it_is_indexed_and_after,
     s3_11_a_gate_may_drop_what_repeats,
     c31_particulars_kinds_and_agents_are_never_taken_for_the_same,
+    a_gate_compares_within_its_kind_and_agent_however_many_others_say_it,
     a_gate_lends_no_trust_to_another_text,
     what_a_gate_folded_into_a_text_falls_with_the_source_of_that_text,
     what_was_told_in_a_session_takes_no_other_words_from_outside,
@@ -88,6 +89,26 @@ async fn c31_particulars_kinds_and_agents_are_never_taken_for_the_same(bed: Bed<
     equal(same.outcome, Remembered::Reinforced)?;
     // Another owner has told nothing yet.
     equal(tell(&world.owner("bob")?, Remember::fact("Ada drinks 2 cups of green tea")).await?.novelty, None)
+}
+
+async fn a_gate_compares_within_its_kind_and_agent_however_many_others_say_it(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    let mut near = Vec::new();
+    for other in 0..20 {
+        near.push(Remember::fact(TEA).with_agent(format!("agent {other}")));
+        near.push(Remember::new(format!("kind {other}"), TEA));
+        near.push(Remember::new(format!("kind {other}"), TEA).with_agent("planner"));
+    }
+    ada.remember_all(near).await?;
+    let of_agent = ada.remember(Remember::fact(STILL_TEA).with_agent("planner")).await?;
+    let of_nobody = ada.remember(Remember::fact(STILL_TEA)).await?;
+    world.tend().await?;
+    for (known, told) in [(of_agent, Remember::fact(TEA).with_agent("planner")), (of_nobody, Remember::fact(TEA))] {
+        let told = tell(&ada, told).await?;
+        equal((told.id, told.outcome), (known.id, Remembered::Reinforced))?;
+    }
+    Ok(())
 }
 
 async fn a_gate_lends_no_trust_to_another_text(bed: Bed<Stores>) -> Scene {

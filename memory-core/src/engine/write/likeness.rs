@@ -6,7 +6,7 @@ use crate::engine::handle::Scoped;
 use crate::engine::inner::Vectors;
 use crate::engine::receipt::{Degraded, Stage};
 use crate::error::Result;
-use crate::filter::{Field, Filter};
+use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, RecordId, Unit};
 use crate::index::{PIECE_WORDS, record_pieces};
 use crate::novelty::{Gate, Nearest, Repeat, Verdict, differ_in_particulars, novelty};
@@ -97,7 +97,7 @@ impl Scoped {
         let vectors = inner.in_time("embed", index.embed_texts(self.scope(), &[text])).await?;
         let Some(vector) = vectors.into_iter().next().filter(|vector| !vector.is_empty()) else { return Ok(None) };
         let (found, mut alike) =
-            tokio::try_join!(self.indexed_like(index, &vector), self.unindexed_like(index, told, &vector))?;
+            tokio::try_join!(self.indexed_like(index, told, &vector), self.unindexed_like(index, told, &vector))?;
         let ids: Vec<RecordId> = found.iter().map(|(id, _)| *id).collect();
         let stored = self.stored(&ids).await?.into_iter();
         alike.extend(stored.filter_map(|stored| {
@@ -115,10 +115,26 @@ impl Scoped {
         }))
     }
 
-    /// Returns the records that the index holds near `vector`.
-    async fn indexed_like(&self, index: &Vectors, vector: &[f32]) -> Result<Vec<(RecordId, Similarity)>> {
+    /// Returns the records that the index holds near `vector`, of those that may take a telling of `told` by what it knows of them.
+    async fn indexed_like(
+        &self,
+        index: &Vectors,
+        told: &Record,
+        vector: &[f32],
+    ) -> Result<Vec<(RecordId, Similarity)>> {
         let inner = self.inner();
-        let records = Filter::eq(Field::Unit, Unit::Record.name()).and(Filter::current(inner.clock.now()));
+        let agent = match &told.agent {
+            Some(agent) => Filter::eq(Field::Agent, agent.as_str()),
+            None => Filter::Exists(Field::Agent).negate(),
+        };
+        let trusted = Filter::range(Field::Trust, Some(Scalar::Int(told.first.trust as i64)), None);
+        let records = Filter::And(vec![
+            Filter::eq(Field::Unit, Unit::Record.name()),
+            Filter::eq(Field::Kind, told.kind.as_str()),
+            agent,
+            trusted,
+            Filter::current(inner.clock.now()),
+        ]);
         let space = index.embedder.space().clone();
         let query = VectorQuery {
             space,
