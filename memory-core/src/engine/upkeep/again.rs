@@ -111,7 +111,7 @@ impl Scoped {
         operation: &Operation,
         said: &[&Message],
     ) -> Result<()> {
-        let (now, limits) = (self.inner().clock.now(), &self.inner().limits);
+        let now = self.inner().clock.now();
         let trust = said.iter().map(|message| trust_of(message)).min().unwrap_or(Trust::Untrusted);
         let sources = sources_of(operation);
         let tell = |record: &mut Record| {
@@ -132,9 +132,8 @@ impl Scoped {
             }
             let metadata = record.metadata().into_iter().filter(|(key, _)| [SLOT, VALUE].contains(&key.as_str()));
             telling.metadata.extend(metadata);
-            let again = record.told(telling);
-            // A record that was told too often keeps the tellings that it has.
-            if limits.check_record(&again).is_ok() {
+            // A record that can hold no more keeps the tellings that it has.
+            if let Some(again) = self.told_within(record, &[telling]) {
                 *record = again;
             }
         };

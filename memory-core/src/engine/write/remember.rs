@@ -275,6 +275,8 @@ pub struct NotTaken {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Addition {
+    /// The telling itself: the record does not stand on what it was told in or from.
+    Telling,
     /// The metadata value under this key.
     Metadata(String),
     /// A tag.
@@ -315,7 +317,8 @@ impl NotTaken {
                 return expiry.into_iter().collect();
             }
         };
-        let mut what: Vec<Addition> = telling.metadata.keys().cloned().map(Addition::Metadata).collect();
+        let mut what: Vec<Addition> = is_full.then_some(Addition::Telling).into_iter().collect();
+        what.extend(telling.metadata.keys().cloned().map(Addition::Metadata));
         what.extend(telling.tags.iter().cloned().map(Addition::Tag));
         let validity = telling.valid_from.or(telling.valid_to);
         for (is_told, addition) in [
