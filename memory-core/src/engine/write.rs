@@ -13,4 +13,5 @@ mod tell;
 mod update;
 mod words;
 
+pub(super) use links::Links;
 pub use remember::{Addition, NotTaken, Remember, RememberReceipt, Remembered, Why};

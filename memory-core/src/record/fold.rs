@@ -121,6 +121,14 @@ impl Record {
         self.of(tellings).unwrap_or_else(|| self.clone())
     }
 
+    /// Returns the record with one more telling in place of the oldest that gives way to it; none if there is no such. The one that
+    /// says when and by whom the record was made stays.
+    pub(crate) fn told_instead(&self, telling: Telling) -> Option<Self> {
+        let made = self.earliest();
+        let old = self.tellings().find(|old| *old != made && old.gives_way_to(&telling))?;
+        Some(self.without(|told| told == old)?.told(telling))
+    }
+
     /// Returns the record without the tellings taken back, and no longer doomed; none if no telling is left.
     pub fn without(&self, is_taken_back: impl Fn(&Telling) -> bool) -> Option<Self> {
         self.of(self.tellings().filter(|telling| !is_taken_back(telling)).cloned().collect())

@@ -77,6 +77,36 @@ impl Telling {
             == (&other.trust, &other.origin, &other.session, &other.run, &other.sources)
     }
 
+    /// Returns whether nothing that shows is lost if `new` takes this one's place: it is trusted no less, and all that this one adds is
+    /// in it. One that nothing takes back stays.
+    pub(super) fn gives_way_to(&self, new: &Self) -> bool {
+        let Self {
+            at: _,
+            trust,
+            origin: _,
+            session,
+            run: _,
+            sources,
+            tags,
+            importance,
+            pinned,
+            expires_at,
+            valid_from,
+            valid_to,
+            metadata,
+        } = self;
+        let is_taken_back = session.is_some() || !sources.is_empty();
+        let is_as_long = new.expires_at.is_none_or(|until| expires_at.is_some_and(|old| old <= until));
+        is_taken_back
+            && *trust <= new.trust
+            && tags.iter().all(|tag| new.tags.contains(tag))
+            && (importance.is_none() || *importance == new.importance)
+            && (!pinned || new.pinned)
+            && is_as_long
+            && (*valid_from, *valid_to) == (new.valid_from, new.valid_to)
+            && metadata.iter().all(|(key, value)| new.metadata.get(key) == Some(value))
+    }
+
     /// Merges in what the earlier telling `old`, from the same place, adds. If both have a value, this one's stays.
     fn absorb(&mut self, old: Self) {
         let mut tags = old.tags;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use memory_core::engine::{Remember, Remembered, Search};
+use memory_core::engine::{Forget, Remember, Remembered, Search};
 use memory_core::{Error, Field, Filter, ItemId, Record, RecordId, Unit};
 
 use super::world::{World, found};
@@ -15,6 +15,7 @@ scenarios!(TABLE: Stores = [
     an_update_that_changes_nothing_writes_nothing,
     an_update_keeps_what_another_wrote_meanwhile,
     an_update_refuses_what_it_may_not_change,
+    a_statement_with_a_forgotten_link_is_still_one_record,
 ]);
 
 async fn records_are_listed_by_time_in_pages(bed: Bed<Stores>) -> Scene {
@@ -122,4 +123,31 @@ async fn an_update_refuses_what_it_may_not_change(bed: Bed<Stores>) -> Scene {
     fails!(ada.update(RecordId::fresh(), |_| {}).await, Error::Invalid { .. });
     equal(ada.get(&[told.id]).await?.first().map(|stored| stored.version), Some(told.version))?;
     equal(found(&ada, &Search::new("tea")).await?.len(), 1)
+}
+
+async fn a_statement_with_a_forgotten_link_is_still_one_record(bed: Bed<Stores>) -> Scene {
+    const ROME: &str = "Ada lives in Rome";
+    let world = World::open(&bed).await?;
+    for (subject, missing) in [("ada", vec![0]), ("bob", vec![2]), ("eve", vec![0, 1, 2])] {
+        let owner = world.owner(subject)?;
+        let mut gone = Vec::new();
+        for (link, city) in ["Oslo", "Bern", "Kiel"].into_iter().enumerate() {
+            let told = owner.remember(Remember::fact(ROME)).await?;
+            equal(told.outcome, Remembered::Stored)?;
+            gone.extend(missing.contains(&link).then_some(told.id));
+            world.user("time goes by");
+            owner.supersede(told.id, Remember::fact(format!("Ada lives in {city}"))).await?;
+            world.user("time goes by");
+        }
+        let last = owner.remember(Remember::fact(ROME)).await?;
+        equal(last.outcome, Remembered::Stored)?;
+        owner.forget(&Forget::Records(gone)).await?;
+        let again = owner.remember(Remember::fact(ROME)).await?;
+        equal((again.id, again.outcome), (last.id, Remembered::Reinforced))?;
+        let again = owner.remember_all(vec![Remember::fact(ROME)]).await?;
+        equal(again.iter().map(|told| told.id).collect::<Vec<_>>(), [last.id])?;
+        let current = owner.records(&Filter::current(world.memory.now()), None, 100).await?;
+        equal(current.iter().filter(|stored| stored.record.text == ROME).count(), 1)?;
+    }
+    Ok(())
 }

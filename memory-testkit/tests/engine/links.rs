@@ -1,10 +1,11 @@
 //! Facts that are retired and told again, over and over.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use memory_core::engine::{Memory, Remember, Remembered};
+use memory_core::engine::{Forget, Memory, Remember, Remembered};
 use memory_core::reference::{MemChat, MemRecords};
 use memory_core::{Filter, Result, Scope, Truth};
 use memory_testkit::doubles::{Counting, ManualClock, Tap, Tapped};
@@ -113,4 +114,51 @@ async fn a_history_among_many_others_holds_no_more_than_a_page_of_them_at_once()
     assert_eq!(history.iter().map(|stored| stored.record.id).collect::<Vec<_>>(), chain);
     assert_eq!(most.0.load(Ordering::SeqCst), 100, "the most records of one answer");
     assert_eq!(counting.rows("get"), 120, "each record of the chain is read once by its id");
+}
+
+#[tokio::test]
+async fn a_fact_of_which_the_oldest_records_go_is_one_record_however_often_it_changes() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let open = || Remember::fact("The door is open");
+    let mut kept = VecDeque::new();
+    for change in 0..200 {
+        bench.clock.advance(Duration::from_secs(1));
+        let told = ada.remember(open()).await.unwrap();
+        assert_eq!(told.outcome, Remembered::Stored, "{change}");
+        kept.push_back(told.id);
+        if kept.len() > 10 {
+            let oldest = kept.pop_front().unwrap();
+            ada.forget(&Forget::Records(vec![oldest])).await.unwrap();
+        }
+        assert_eq!(ada.remember(open()).await.unwrap().id, told.id, "{change}");
+        assert_eq!(ada.remember_all(vec![open()]).await.unwrap()[0].id, told.id, "{change}");
+        bench.clock.advance(Duration::from_secs(1));
+        assert!(ada.retire(told.id).await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn of_a_hundred_records_of_a_fact_the_newest_is_known_although_some_are_forgotten() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let open = || Remember::fact("The door is open");
+    let mut ended = Vec::new();
+    for _ in 0..100 {
+        ended.push(ada.remember(open()).await.unwrap().id);
+        bench.clock.advance(Duration::from_secs(1));
+        assert!(ada.retire(*ended.last().unwrap()).await.unwrap());
+    }
+    let mut now = ada.remember(open()).await.unwrap();
+    let gone = [ended[0], ended[5], ended[40]];
+    ada.forget(&Forget::Records(gone.to_vec())).await.unwrap();
+    ended.retain(|id| !gone.contains(id));
+    for _ in 0..5 {
+        assert!(now.outcome == Remembered::Stored && !ended.contains(&now.id));
+        assert_eq!(ada.remember(open()).await.unwrap().id, now.id);
+        bench.clock.advance(Duration::from_secs(1));
+        assert!(ada.retire(now.id).await.unwrap());
+        ended.push(now.id);
+        now = ada.remember(open()).await.unwrap();
+    }
 }

@@ -184,8 +184,40 @@ async fn a_record_has_a_bounded_number_of_tellings_and_the_receipt_says_when_it_
         id = Some(receipt.id);
     }
     let full = ada.remember(fact(1_024)).await.unwrap();
-    assert_eq!(full.not_taken, [NotTaken { what: Addition::Metadata("n".to_owned()), why: Why::Full }]);
+    let not_taken = [Addition::Telling, Addition::Metadata("n".to_owned())];
+    assert_eq!(full.not_taken, not_taken.map(|what| NotTaken { what, why: Why::Full }));
     assert_eq!(stored(&ada, id.unwrap()).await.unwrap().record.metadata()["n"], 1_023);
+}
+
+#[tokio::test]
+async fn a_full_record_still_stands_on_what_was_told_last() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let messages: Vec<Message> = (0..1_026).map(|n| Message::new(Role::User, format!("{n}"), Timestamp(n))).collect();
+    let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
+    ada.session(&name("s")).append(messages).await.unwrap();
+    let fact = |id: &MessageId| Remember::fact("Ada pays by card").with_source(ItemId::Message(*id)).with_tag("money");
+    let (last, earlier) = ids.split_last().unwrap();
+    let mut id = None;
+    for earlier in earlier {
+        bench.clock.advance(Duration::from_micros(1));
+        let receipt = ada.remember(fact(earlier)).await.unwrap();
+        assert_eq!(receipt.not_taken, []);
+        id = Some(receipt.id);
+    }
+    let made = stored(&ada, id.unwrap()).await.unwrap().record.created_at();
+    let told = ada.remember(fact(last)).await.unwrap();
+    assert_eq!((told.id, told.outcome, told.not_taken), (id.unwrap(), Remembered::Reinforced, vec![]));
+    let again = ada.remember(fact(last)).await.unwrap();
+    assert_eq!((again.version, again.not_taken), (told.version, vec![]), "a repeat changes nothing");
+    let full = stored(&ada, told.id).await.unwrap().record;
+    assert_eq!((full.tellings().count(), full.created_at(), full.tags()), (1_024, made, vec!["money"]));
+    // Less trusted words take no other's place, and the receipt says so.
+    let less = ada.remember(fact(&ids[1]).with_trust(Trust::Tool)).await.unwrap();
+    assert!(less.not_taken.contains(&NotTaken { what: Addition::Telling, why: Why::Full }), "{less}");
+    ada.forget(&Forget::Messages(earlier.to_vec())).await.unwrap();
+    let left = stored(&ada, told.id).await.unwrap().record;
+    assert_eq!(left.sources(), [&ItemId::Message(*last)]);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::engine::handle::Scoped;
 use crate::engine::inner::Extraction;
+use crate::engine::write::Links;
 use crate::error::Result;
 use crate::extract::{Effect, Operation, SLOT, VALUE, repeats, says_no_more, trust_of};
 use crate::filter::{Field, Filter, Scalar};
@@ -39,13 +40,10 @@ impl Scoped {
         let told_from = records.newest(self.scope(), &told_from, None, AKIN);
         let filled =
             async { if is_filled { records.newest(self.scope(), &filled, None, AKIN).await } else { Ok(Vec::new()) } };
-        let (mut akin, filled, same) = tokio::try_join!(told_from, filled, self.stored(&ids))?;
+        let (mut akin, filled, links) = tokio::try_join!(told_from, filled, self.links_of(&ids))?;
         // The same statement has a record for each time that it was true, and the newest has most to say.
-        let ended = same.iter().filter(|stored| self.is_retired(stored)).map(|stored| stored.record.id);
-        for id in ended.collect::<Vec<RecordId>>() {
-            akin.extend(self.newest_link(id).await?.1);
-        }
-        akin.extend(filled.into_iter().chain(same));
+        let (newest, first): (Vec<_>, Vec<_>) = links.into_iter().map(Links::ends).unzip();
+        akin.extend(newest.into_iter().flatten().chain(filled).chain(first.into_iter().flatten()));
         let mut seen = HashSet::new();
         akin.retain(|stored| seen.insert(stored.record.id));
         Ok(akin)
@@ -113,7 +111,7 @@ impl Scoped {
         operation: &Operation,
         said: &[&Message],
     ) -> Result<()> {
-        let (now, limits) = (self.inner().clock.now(), &self.inner().limits);
+        let now = self.inner().clock.now();
         let trust = said.iter().map(|message| trust_of(message)).min().unwrap_or(Trust::Untrusted);
         let sources = sources_of(operation);
         let tell = |record: &mut Record| {
@@ -134,9 +132,8 @@ impl Scoped {
             }
             let metadata = record.metadata().into_iter().filter(|(key, _)| [SLOT, VALUE].contains(&key.as_str()));
             telling.metadata.extend(metadata);
-            let again = record.told(telling);
-            // A record that was told too often keeps the tellings that it has.
-            if limits.check_record(&again).is_ok() {
+            // A record that can hold no more keeps the tellings that it has.
+            if let Some(again) = self.told_within(record, &[telling]) {
                 *record = again;
             }
         };

@@ -12,7 +12,7 @@ use crate::record::Record;
 use crate::store::chat::Fence;
 use crate::store::records::{Expect, Put};
 
-use super::links::identity_before;
+use super::links::{identity_before, signs};
 use super::remember::{NotTaken, Remember, RememberReceipt, Remembered};
 
 /// How many records are written together.
@@ -41,7 +41,8 @@ impl Scoped {
     #[doc(alias = "batch_store")]
     pub async fn remember_all(&self, all: Vec<Remember>) -> Result<Vec<RememberReceipt>> {
         let told = all.iter().map(|remember| self.prepare(remember)).collect::<Result<Vec<Record>>>()?;
-        let (fence, known) = try_join!(self.fence(), self.known(&told))?;
+        let ids: Vec<RecordId> = told.iter().flat_map(|record| self.ids_of(record)).collect();
+        let (fence, known) = try_join!(self.fence(), self.taken(&ids))?;
         // After the fence was read; `sources` says why.
         let sources: BTreeSet<&ItemId> = told.iter().flat_map(Record::sources).collect();
         self.check_sources(&sources.into_iter().cloned().collect::<Vec<ItemId>>()).await?;
@@ -67,19 +68,9 @@ impl Scoped {
         Ok(receipts)
     }
 
-    /// Returns which of the ids that these records may be stored under are taken.
-    async fn known(&self, told: &[Record]) -> Result<BTreeSet<RecordId>> {
-        let ids: Vec<RecordId> = told.iter().flat_map(|record| self.ids_of(record)).collect();
-        let mut known = BTreeSet::new();
-        for ids in ids.chunks(TOGETHER) {
-            known.extend(self.stored(ids).await?.into_iter().map(|stored| stored.record.id));
-        }
-        Ok(known)
-    }
-
-    /// Returns the ids under which what the record says may be stored.
+    /// Returns ids of which one is taken if somebody has told what the record says.
     fn ids_of(&self, record: &Record) -> impl Iterator<Item = RecordId> {
-        [record.id].into_iter().chain(identity_before(self.inner(), record))
+        signs(record.id).chain(identity_before(self.inner(), record))
     }
 
     /// Writes records that nobody has told yet, and returns their receipts with their places. None of them are written if somebody tells

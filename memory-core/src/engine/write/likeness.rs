@@ -1,14 +1,16 @@
 //! The gate before a new record: a statement that is nearly the same as a record is told again, or dropped.
 
+use std::borrow::Cow;
+
 use crate::engine::handle::Scoped;
 use crate::engine::inner::Vectors;
 use crate::engine::receipt::{Degraded, Stage};
 use crate::error::Result;
-use crate::filter::{Field, Filter};
+use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, RecordId, Unit};
 use crate::index::{PIECE_WORDS, record_pieces};
 use crate::novelty::{Gate, Nearest, Repeat, Verdict, differ_in_particulars, novelty};
-use crate::record::{Record, StoredRecord};
+use crate::record::{Record, StoredRecord, Telling};
 use crate::store::vectors::VectorQuery;
 use crate::vector::{Direction, Similarity, normalise};
 
@@ -25,6 +27,24 @@ pub(crate) struct Likeness {
     pub(crate) novelty: Option<f32>,
     /// Why it could not be compared.
     pub(crate) degraded: Vec<Degraded>,
+    /// What the words were told from that stand for its own.
+    sources: Vec<ItemId>,
+}
+
+impl Likeness {
+    /// Returns what is told, also from the sources of the words that stand for its own: it falls with these.
+    pub(super) fn beside<'t>(&self, told: &'t Record) -> Cow<'t, Record> {
+        if self.sources.is_empty() {
+            return Cow::Borrowed(told);
+        }
+        let mut told = told.clone();
+        for telling in told.tellings_mut() {
+            let others = self.sources.iter().filter(|source| !telling.sources.contains(source));
+            let others: Vec<ItemId> = others.cloned().collect();
+            telling.sources.extend(others);
+        }
+        Cow::Owned(told)
+    }
 }
 
 /// What becomes of a statement.
@@ -54,13 +74,16 @@ impl Scoped {
             Ok(None) => return free(Likeness::default()),
             Err(error) => {
                 let degraded = vec![Degraded::new(Stage::Vector, &error)];
-                return free(Likeness { novelty: None, degraded });
+                return free(Likeness { degraded, ..Likeness::default() });
             }
         };
-        let likeness = Likeness { novelty: Some(novelty(nearest.similarity)), degraded: Vec::new() };
+        let likeness = Likeness { novelty: Some(novelty(nearest.similarity)), ..Likeness::default() };
         match gate.decide(None, Some(nearest)) {
             Verdict::Stored => free(likeness),
-            Verdict::Reinforced(_) => Gated::Told(Target::Known(alike), likeness),
+            Verdict::Reinforced(_) => {
+                let sources = warrant(&alike.record, told).map(|telling| telling.sources.clone()).unwrap_or_default();
+                Gated::Told(Target::Known(alike), Likeness { sources, ..likeness })
+            }
             Verdict::Skipped(_) => Gated::Dropped(dropped(&alike, likeness.novelty)),
         }
     }
@@ -74,7 +97,7 @@ impl Scoped {
         let vectors = inner.in_time("embed", index.embed_texts(self.scope(), &[text])).await?;
         let Some(vector) = vectors.into_iter().next().filter(|vector| !vector.is_empty()) else { return Ok(None) };
         let (found, mut alike) =
-            tokio::try_join!(self.indexed_like(index, &vector), self.unindexed_like(index, told, &vector))?;
+            tokio::try_join!(self.indexed_like(index, told, &vector), self.unindexed_like(index, told, &vector))?;
         let ids: Vec<RecordId> = found.iter().map(|(id, _)| *id).collect();
         let stored = self.stored(&ids).await?.into_iter();
         alike.extend(stored.filter_map(|stored| {
@@ -92,10 +115,26 @@ impl Scoped {
         }))
     }
 
-    /// Returns the records that the index holds near `vector`.
-    async fn indexed_like(&self, index: &Vectors, vector: &[f32]) -> Result<Vec<(RecordId, Similarity)>> {
+    /// Returns the records that the index holds near `vector`, of those that may take a telling of `told` by what it knows of them.
+    async fn indexed_like(
+        &self,
+        index: &Vectors,
+        told: &Record,
+        vector: &[f32],
+    ) -> Result<Vec<(RecordId, Similarity)>> {
         let inner = self.inner();
-        let records = Filter::eq(Field::Unit, Unit::Record.name()).and(Filter::current(inner.clock.now()));
+        let agent = match &told.agent {
+            Some(agent) => Filter::eq(Field::Agent, agent.as_str()),
+            None => Filter::Exists(Field::Agent).negate(),
+        };
+        let trusted = Filter::range(Field::Trust, Some(Scalar::Int(told.first.trust as i64)), None);
+        let records = Filter::And(vec![
+            Filter::eq(Field::Unit, Unit::Record.name()),
+            Filter::eq(Field::Kind, told.kind.as_str()),
+            agent,
+            trusted,
+            Filter::current(inner.clock.now()),
+        ]);
         let space = index.embedder.space().clone();
         let query = VectorQuery {
             space,
@@ -137,16 +176,30 @@ impl Scoped {
         Ok(alike.filter_map(|(stored, vector)| Some((stored, similarity(vector)?))).collect())
     }
 
-    /// Returns whether a record may take a telling of `told`: it is current, and of the same kind and agent. What is not true yet takes
-    /// only what is true from the same time on, and what is takes nothing that is not.
+    /// Returns whether a record may take a telling of `told`: it is current, of the same kind and agent, and its words have a warrant.
+    /// What is not true yet takes only what is true from the same time on, and what is takes nothing that is not.
     fn takes(&self, stored: &StoredRecord, told: &Record) -> bool {
         let (record, now) = (&stored.record, self.inner().clock.now());
         let begins = |record: &Record| record.validity().0.filter(|from| *from > now);
         (&record.kind, &record.agent) == (&told.kind, &told.agent)
+            && warrant(record, told).is_some()
             && begins(record) == begins(told)
             && !self.is_retired(stored)
             && !self.is_over(stored)
     }
+}
+
+/// Returns the telling of `record` that lets its words stand for those of `told`: one that is trusted no less, since the record has
+/// the trust of `told` from then on, and belongs to no other session, since a telling falls with one alone. Of several the one with
+/// the fewest sources: whatever takes it back has to take back `told` too.
+///
+/// Each telling either says the words of its record, or was told from the sources of one that does and is trusted no less.
+fn warrant<'r>(record: &'r Record, told: &Record) -> Option<&'r Telling> {
+    let is_of = |telling: &&Telling| {
+        let is_within = |new: &Telling| telling.session.is_none() || telling.session == new.session;
+        telling.trust >= told.first.trust && told.tellings().all(is_within)
+    };
+    record.tellings().filter(is_of).min_by_key(|telling| telling.sources.len())
 }
 
 /// Returns the only piece.

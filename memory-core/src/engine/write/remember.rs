@@ -113,6 +113,10 @@ impl Remember {
     /// threshold for your embedder: with the built-in table, facts that differ in one word have a novelty of 0.07 or more. By
     /// default only the same words repeat a record. A request with an id, or one that supersedes a record, passes no gate.
     ///
+    /// Who tells a record in other words vouches for words that somebody else chose. So a record that is trusted less, or that was
+    /// told only in another session, is not repeated by other words than its own; and if what its words were told from is
+    /// forgotten, so is that it was told in others.
+    ///
     /// ```
     /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
     /// use memory_core::engine::Remember;
@@ -271,6 +275,8 @@ pub struct NotTaken {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Addition {
+    /// The telling itself: the record does not stand on what it was told in or from.
+    Telling,
     /// The metadata value under this key.
     Metadata(String),
     /// A tag.
@@ -311,7 +317,8 @@ impl NotTaken {
                 return expiry.into_iter().collect();
             }
         };
-        let mut what: Vec<Addition> = telling.metadata.keys().cloned().map(Addition::Metadata).collect();
+        let mut what: Vec<Addition> = is_full.then_some(Addition::Telling).into_iter().collect();
+        what.extend(telling.metadata.keys().cloned().map(Addition::Metadata));
         what.extend(telling.tags.iter().cloned().map(Addition::Tag));
         let validity = telling.valid_from.or(telling.valid_to);
         for (is_told, addition) in [

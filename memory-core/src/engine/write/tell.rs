@@ -10,7 +10,7 @@ use crate::engine::inner::{Half, Written};
 use crate::engine::synopsis::synopsis_id;
 use crate::error::{Error, Result};
 use crate::id::RecordId;
-use crate::record::{Record, StoredRecord, Superseded};
+use crate::record::{Record, StoredRecord, Superseded, Telling};
 use crate::store::chat::Fence;
 use crate::store::records::{Expect, Put, RecordBatch};
 
@@ -62,7 +62,8 @@ impl Scoped {
                     Gated::Dropped(receipt) => return Ok(receipt),
                 },
             };
-            let Change { record, expect, unchanged, mut receipt } = self.change(place, &told)?;
+            let change = self.change(place, &likeness.beside(&told))?;
+            let Change { record, expect, unchanged, mut receipt } = change;
             (receipt.novelty, receipt.degraded) = (likeness.novelty, likeness.degraded);
             receipt.version = match unchanged {
                 Some(version) => version,
@@ -148,18 +149,27 @@ impl Scoped {
     }
 
     fn change_known(&self, stored: &StoredRecord, told: &Record) -> Result<Change> {
-        let limits = &self.inner().limits;
-        let known = (*stored.record).clone();
-        let mut record = told.tellings().fold(known, |record, telling| record.told(telling.clone()));
-        // Alone the telling keeps the limits; together with the earlier ones it does not.
-        let is_full = limits.check_record(&record).is_err();
-        if is_full {
-            record = (*stored.record).clone();
-        }
+        let tellings: Vec<Telling> = told.tellings().cloned().collect();
+        let held = self.told_within(&stored.record, &tellings);
+        let is_full = held.is_none();
+        let record = held.unwrap_or_else(|| (*stored.record).clone());
         let not_taken = NotTaken::of(&told.first, &record, is_full);
         let receipt = RememberReceipt { not_taken, ..RememberReceipt::new(record.id, Remembered::Reinforced, 0) };
         let unchanged = (record == *stored.record).then_some(stored.version);
         Ok(Change { record, expect: Expect::Version(stored.version), unchanged, receipt })
+    }
+
+    /// Returns a record with these tellings too; none if they keep the limits alone, but not together with the earlier ones. A record
+    /// that was told as often as it may be holds them in place of old ones that add nothing else: it is to stand on what it was told
+    /// from last.
+    pub(crate) fn told_within(&self, record: &Record, tellings: &[Telling]) -> Option<Record> {
+        let is_within = |record: &Record| self.inner().limits.check_record(record).is_ok();
+        let more = tellings.iter().fold(record.clone(), |record, telling| record.told(telling.clone()));
+        if is_within(&more) {
+            return Some(more);
+        }
+        let instead = |record: Record, telling: &Telling| record.told_instead(telling.clone());
+        tellings.iter().try_fold(record.clone(), instead).filter(is_within)
     }
 
     pub(super) fn prepare(&self, remember: &Remember) -> Result<Record> {

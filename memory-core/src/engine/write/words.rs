@@ -7,6 +7,7 @@ use super::remember::{Addition, NotTaken, RememberReceipt, Remembered, Why};
 impl fmt::Display for Addition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Telling => f.write_str("who told it and from what"),
             Self::Metadata(key) => write!(f, "the value of {key}"),
             Self::Tag(tag) => write!(f, "the tag {tag}"),
             Self::Importance => f.write_str("the importance"),
