@@ -27,7 +27,7 @@ impl Session {
         counter: &dyn TokenCounter,
     ) -> Result<()> {
         for _ in 0..MORE_PAGES {
-            let Some(page) = window.lost_summary() else { break };
+            let Some(page) = window.lost_summary(request.budget.limit) else { break };
             window.find_summary(self.window_page(&page, request).await?, counter);
         }
         for _ in 0..MORE_PAGES + window.parts() {
@@ -47,6 +47,11 @@ impl Session {
             self.extend(window, (Some(session), page), room, request, counter).await?;
         }
         window.keep_instructions_within(room.left())?;
+        for _ in 0..MORE_PAGES + window.parts() {
+            let Some((session, page)) = window.lost_past_summary() else { break };
+            let slice = self.scoped().session(&session).window_page(&page, request).await?;
+            window.find_past_summary(&session, slice);
+        }
         window.finish(counter);
         Ok(())
     }

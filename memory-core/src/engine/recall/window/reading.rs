@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::id::Seq;
 use crate::message::{Link, StoredMessage};
 use crate::model::TokenCounter;
-use crate::store::chat::{Page, Slice, View};
+use crate::store::chat::{Page, SessionState, Slice, View};
 use crate::window::{Budget, FitOptions, Ledger, Oversize};
 
 use super::past::Past;
@@ -22,7 +22,7 @@ pub(super) const HEAD: usize = 8;
 /// How many rows of the tail are read at most. The budget usually ends the page long before.
 pub(super) const TAIL: usize = 20_000;
 /// How many rows are read in one page to find the newest summary behind rows that stand for none.
-const LOST: usize = 512;
+pub(super) const LOST: usize = 512;
 /// How many older rows are read in one page, if the first pages leave room.
 const MORE: usize = 64;
 /// Instructions are read up to this many times the budget, because another counter may have counted them.
@@ -91,14 +91,17 @@ impl Window {
         }
     }
 
-    /// Returns the page in which to look for the newest summary, where rows that stand for none hide it.
-    pub(crate) fn lost_summary(&self) -> Option<Page> {
-        self.lost.map(|before| Page::before(before, LOST, View::Active))
+    /// Returns the page in which to look for the newest summary, where rows that stand for none hide it. If no row stands for several
+    /// messages, there is hardly a summary, and the look ends behind as much again as a context of `limit` tokens reads.
+    pub(crate) fn lost_summary(&self, limit: u64) -> Option<Page> {
+        let page = Page::before(self.lost?, LOST, View::Active);
+        Some(if may_be_folded(&self.state) { page } else { page.within(limit) })
     }
 
     /// Takes the newest summary from its [`Window::lost_summary`], or goes on looking.
     pub(crate) fn find_summary(&mut self, page: Slice, counter: &dyn TokenCounter) {
-        self.lost = page.messages.first().map(|row| row.seq).filter(|_| page.messages.len() >= LOST);
+        let goes_on = page.messages.len() >= LOST && may_be_folded(&self.state);
+        self.lost = page.messages.first().map(|row| row.seq).filter(|_| goes_on);
         let summary = page.messages.into_iter().rfind(|row| row.covers.is_some() && !row.is_archive());
         if let Some(mut summary) = summary {
             self.recounted += recount([&mut summary], counter);
@@ -245,6 +248,12 @@ impl Window {
         }
         self.summarise_past(counter);
     }
+}
+
+/// Returns whether a row of the window may stand for several messages. One that stands for a single message, as for a replaced one, leaves
+/// the window as many rows as there are messages.
+pub(super) fn may_be_folded(state: &SessionState) -> bool {
+    state.active_messages < state.head.0
 }
 
 /// Takes the row that begins a branch out of the rows of a page, oldest first.
