@@ -2,7 +2,7 @@
 
 use memory_core::engine::{ContextRequest, PartKind};
 use memory_core::window::Oversize;
-use memory_core::{Error, Message, Role};
+use memory_core::{Block, Error, Message, Role};
 
 use crate::bench::{Bench, session};
 
@@ -85,4 +85,18 @@ async fn a_turn_of_many_pages_is_read_in_a_few() {
     let request = ContextRequest::new("", 200).oversize(Oversize::Keep);
     assert_eq!(talk.assemble(&request).await.unwrap().parts.len(), 801);
     assert!(bench.chat.calls("read") <= 12, "{} reads", bench.chat.calls("read"));
+}
+
+#[tokio::test]
+async fn a_question_behind_which_no_row_can_be_in_a_context_is_shown() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(vec![bench.user("Water the plants.")]).await.unwrap();
+    let report = "The plant has had its water. ".repeat(12);
+    let result = |n: usize| Block::tool_result(format!("call {n}"), vec![Block::text(report.clone())]);
+    let results = (0..400).map(|n| Message::of_blocks(Role::Tool, vec![result(n)], bench.memory.now()));
+    talk.append(results.collect()).await.unwrap();
+    let context = talk.assemble(&ContextRequest::new("", 4_000).recall(0)).await.unwrap();
+    assert_eq!(context.messages().map(Message::text).collect::<Vec<_>>(), ["Water the plants."]);
+    assert_eq!(context.receipt.history.unpaired, 400);
 }

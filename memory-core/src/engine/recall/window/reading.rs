@@ -126,15 +126,19 @@ impl Window {
         self.older_past(room).filter(|_| self.goes_into_past()).map(|(session, page)| (Some(session), page))
     }
 
-    /// Returns the page of the next older rows, if the last turn begins before what was read. It is then larger than `budget`.
+    /// Returns the page of the next older rows, if the last turn begins before what was read. It is then larger than `budget`, or another
+    /// counter counted it larger, or no context can hold all of its rows.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] if such a turn is an error.
+    /// [`Error::OverBudget`] if such a turn is an error, or if most of its rows can be in no context and it does not begin among as many as
+    /// are read at most.
     pub(crate) fn rest_of_turn(&self, budget: u64) -> Result<Option<Older>> {
         let tokens = self.ledger.tokens_from(0);
-        let has_room = tokens < budget && self.shape.most_messages.is_none();
-        if self.is_whole() || self.ledger.starts().next().is_some() || has_room {
+        if self.is_whole() || self.ledger.starts().next().is_some() {
             return Ok(None);
+        }
+        if tokens < budget && self.shape.most_messages.is_none() {
+            return self.more_of_turn(budget);
         }
         // Instructions may make room for it.
         let instructions = self.rows.iter().filter(|row| is_instruction(row)).map(|row| row.tokens);
@@ -148,6 +152,20 @@ impl Window {
             return Ok(Some((None, Page::before(self.first, TAIL, View::Active).within(room))));
         }
         Ok(self.older_past(room).map(|(session, page)| (Some(session), page)))
+    }
+
+    /// Returns the page of the next older rows of a last turn that may fit: at most as many again as were read.
+    fn more_of_turn(&self, budget: u64) -> Result<Option<Older>> {
+        let inherited = self.past.as_ref().map_or(0, |past| past.read);
+        let read = usize::try_from(self.read.saturating_add(inherited)).unwrap_or(usize::MAX);
+        if read >= TAIL {
+            return Err(Error::OverBudget { need: budget.saturating_add(1), budget });
+        }
+        if self.is_own_whole {
+            return Ok(self.older(budget));
+        }
+        let page = Page::before(self.first, read.max(MORE), View::Active);
+        Ok(Some((None, page.within(budget.saturating_mul(SLACK)))))
     }
 
     /// Puts older rows before those that were read.
