@@ -71,7 +71,7 @@ impl Session {
         let reads = window.past_pages(&link, limit).into_iter().map(|pages| async move {
             let session = self.scoped().session(&pages.session);
             let read = tokio::try_join!(
-                session.window_page(&pages.pinned, request),
+                session.pinned_page(&pages.pinned, request),
                 session.window_page(&pages.tail, request)
             );
             read.map(|(pinned, tail)| (pages, pinned, tail))
@@ -98,6 +98,16 @@ impl Session {
         }
         room.leave_query_to(window);
         Ok(())
+    }
+
+    /// Reads a page of pinned rows. What is no instruction, although it has the role of one, takes no room from those that are.
+    pub(super) async fn pinned_page(&self, page: &Page, request: &ContextRequest) -> Result<Slice> {
+        let mut slice = self.window_page(page, request).await?;
+        let Some(next) = Window::next_pinned(page, &mut slice) else { return Ok(slice) };
+        let older = self.window_page(&next, request).await?;
+        slice.messages.splice(..0, older.messages);
+        slice.complete &= older.complete;
+        Ok(slice)
     }
 
     /// Reads a page of the window. If the request asks for it, what stands aside in a message stands before its words, where it

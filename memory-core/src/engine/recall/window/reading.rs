@@ -6,8 +6,9 @@ use crate::engine::counted::recount;
 use crate::engine::recall::unfold::Under;
 use crate::engine::recall::window::{Shape, Window};
 use crate::error::{Error, Result};
+use crate::filter::{Field, Filter, Scalar};
 use crate::id::Seq;
-use crate::message::{Link, StoredMessage};
+use crate::message::{Link, Role, StoredMessage, Trust};
 use crate::model::TokenCounter;
 use crate::store::chat::{Page, SessionState, Slice, View};
 use crate::window::{Budget, FitOptions, Ledger, Oversize};
@@ -37,6 +38,23 @@ impl Window {
         (pinned.within(limit.saturating_mul(SLACK)), tail.within(limit))
     }
 
+    /// Takes what is no instruction, although it has the role of one, out of a page of pinned rows. Returns the page of what it took the
+    /// room of: there each row is an instruction or a summary.
+    pub(crate) fn next_pinned(page: &Page, slice: &mut Slice) -> Option<Page> {
+        let (first, rows) = (slice.messages.first()?.seq, slice.messages.len());
+        let is_full = rows >= page.limit || page.tokens.is_some_and(|most| tokens_of(&slice.messages) > most);
+        slice.messages.retain(|row| row.covers.is_some() || is_instruction(row));
+        if !is_full || slice.messages.len() == rows {
+            return None;
+        }
+        let limit = page.limit.checked_sub(slice.messages.len()).filter(|limit| *limit > 0)?;
+        let next = Page::before(first, limit, View::Pinned).matching(is_trusted_or_summary());
+        match page.tokens {
+            None => Some(next),
+            Some(most) => Some(next.within(most.checked_sub(tokens_of(&slice.messages))?)),
+        }
+    }
+
     /// Builds the window from its [`Window::pages`].
     pub(crate) fn new(
         limit: u64,
@@ -45,7 +63,7 @@ impl Window {
         mut tail: Slice,
         counter: &dyn TokenCounter,
     ) -> Self {
-        let size = pinned.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
+        let size = tokens_of(&pinned.messages);
         let is_cut = pinned.messages.len() > INSTRUCTIONS + 1 || size > limit.saturating_mul(SLACK);
         let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
         let read = tail.messages.len() as u64;
@@ -62,7 +80,7 @@ impl Window {
         pinned.messages.retain(|row| row.seq < first);
         recounted += recount(&mut pinned.messages, counter);
         let summary = tail.messages.iter().rfind(is_summary).or(pinned.messages.iter().rfind(is_summary)).cloned();
-        let lost = (is_archive && summary.is_none() && !is_own_whole).then_some(first);
+        let lost = ((is_archive || is_cut) && summary.is_none() && !is_own_whole).then_some(first);
         let instructions = pinned.messages.into_iter().filter(is_instruction);
         let mut rows = tail.messages;
         rows.splice(..0, instructions);
@@ -266,6 +284,17 @@ impl Window {
         }
         self.summarise_past(counter);
     }
+}
+
+fn tokens_of(rows: &[StoredMessage]) -> u64 {
+    rows.iter().map(|row| row.tokens).fold(0, u64::saturating_add)
+}
+
+/// Returns the filter for what of the pinned rows a context may show.
+fn is_trusted_or_summary() -> Filter {
+    let roles = [Role::System, Role::Developer].map(|role| Scalar::from(role.name()));
+    let is_summary = Filter::In(Field::Role, roles.into()).negate();
+    Filter::Or(vec![Filter::eq(Field::Trust, Trust::System as i64), is_summary])
 }
 
 /// Returns whether a row of the window may stand for several messages. One that stands for a single message, as for a replaced one, leaves
