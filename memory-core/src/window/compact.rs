@@ -39,7 +39,7 @@ pub struct Beyond {
 /// of tokens, or none.
 ///
 /// - More than 256 rows side by side that stand for messages without a summary: makes one of them.
-/// - Too many summaries: folds the oldest [`BufferConfig::merge`] of them.
+/// - Too many summaries: folds the oldest [`BufferConfig::merge`] of them, if there are some side by side.
 /// - Tokens at [`BufferConfig::high`] of the limit: if summaries have more than their [`BufferConfig::summary_share`], folds the
 ///   oldest summaries. Else folds the oldest messages, until the rest with the new summary is within [`BufferConfig::low`]. If
 ///   no message may be folded, folds the oldest summaries. If there are none and the newest turn alone is that large, folds
@@ -61,8 +61,10 @@ pub fn plan_fold(
     if let Some(plan) = window.merge_archives(config) {
         return Some(plan);
     }
-    if window.summaries() > config.max_summaries {
-        return window.merge(config);
+    if window.summaries() > config.max_summaries
+        && let Some(plan) = window.merge(config)
+    {
+        return Some(plan);
     }
     let tokens = window.tokens.saturating_add(beyond.tokens);
     let largest = window.largest_turn(config);

@@ -22,6 +22,17 @@ fn a_full_window_merges_summaries_only_above_their_share() {
 }
 
 #[test]
+fn summaries_that_cannot_be_merged_hold_up_no_fold() {
+    let config = BufferConfig::default().with_max_summaries(1, 2);
+    let (summary, rule) = ((Said::Summary(10), 50), (Said::System, 5));
+    // Those apart from each other, and those that are too short together.
+    for summaries in [vec![summary, rule, summary], [(Said::Summary(10), 20)].repeat(2)] {
+        let list = [summaries, turns(8, 50)].concat();
+        assert_eq!(reason(&list, &config), Some(FoldReason::Tokens), "{list:?}");
+    }
+}
+
+#[test]
 fn a_summary_is_inside_of_a_turn_if_more_of_the_turn_follows() {
     let config = BufferConfig::default().with_max_summaries(1, 2);
     let (user, reply) = ((Said::User, 50), (Said::Assistant, 50));
