@@ -50,7 +50,9 @@ pub struct Beyond {
 ///
 /// A fold takes whole turns, never the newest [`BufferConfig::keep_turns`]; without summaries never the newest. So the rest begins with
 /// a person's message, and no call is separated from its results. A fold takes no instructions and ends before them. If whole
-/// turns allow less than wanted, it takes what they allow; call it again after the fold.
+/// turns allow less than wanted, it takes what they allow; call it again after the fold. Only where nothing else may be folded, because
+/// instructions stand in the midst of turns, it ends before such instructions: no context begins with the reply behind them, which leaves
+/// with the next fold.
 pub fn plan_fold(
     rows: &[StoredMessage],
     config: &BufferConfig,
@@ -88,13 +90,16 @@ pub fn plan_fold(
             left <= goal
         };
         let inside = || is_at(window.last_turn(), &limit).then(|| window.fold_inside(config, keeps_goal)).flatten();
+        let apart = || window.fold_apart(config, FoldReason::Tokens, keeps_goal);
         let plan = window.fold(config, FoldReason::Tokens, keeps_goal);
-        return plan.or_else(|| window.merge(config)).or_else(inside);
+        return plan.or_else(|| window.merge(config)).or_else(inside).or_else(apart);
     }
     let messages = window.messages().saturating_add(beyond.messages);
     let over = messages.saturating_sub(config.capacity_messages.unwrap_or(u64::MAX));
     if over == 0 {
         return None;
     }
-    window.fold(config, FoldReason::Messages, |_, count| count >= config.batch(over))
+    let is_batch = |_: u64, count: u64| count >= config.batch(over);
+    let plan = window.fold(config, FoldReason::Messages, is_batch);
+    plan.or_else(|| window.fold_apart(config, FoldReason::Messages, is_batch))
 }
