@@ -187,7 +187,8 @@ pub enum View {
     /// The window: active messages and active summaries.
     Active,
     /// The rows of the window that a context shows whatever their age: active messages of the roles `system` and `developer`,
-    /// and the newest active summary.
+    /// and the newest active summary of the session, if it stands on the page's side of the edge. A row that stands for messages without
+    /// a summary counts as one here.
     Pinned,
     /// Every message by number, with markers for forgotten ones; no summaries.
     Log,

@@ -238,8 +238,8 @@ impl BufferConfig {
     /// Returns `Ok` if the settings can be kept.
     ///
     /// # Errors
-    /// `Invalid` for a window, capacity or limit of 0, a window above its capacity, a share that is NaN, and a number of window messages
-    /// together with a stable beginning: such a window moves with each message.
+    /// `Invalid` for a window, capacity, limit or number of summaries of 0, a window above its capacity, a share that is NaN, and a number
+    /// of window messages together with a stable beginning: such a window moves with each message.
     pub fn check(&self) -> Result<()> {
         let zero = |what: &str| Err(Error::invalid(format!("{what} of a buffer is at least 1")));
         match (self.window_messages, self.capacity_messages) {
@@ -252,6 +252,7 @@ impl BufferConfig {
                 Err(Error::invalid(format!("a window of {window} messages moves with each message")))
             }
             _ if self.limit == Some(0) => zero("the limit"),
+            _ if self.max_summaries == 0 => zero("the number of summaries"),
             _ if self.high.is_nan() || self.low.is_nan() => Err(Error::invalid("a share of a buffer is a number")),
             _ => Ok(()),
         }

@@ -39,7 +39,7 @@ pub struct Beyond {
 /// of tokens, or none.
 ///
 /// - More than 256 rows side by side that stand for messages without a summary: makes one of them.
-/// - Too many summaries: folds the oldest [`BufferConfig::merge`] of them.
+/// - Too many summaries: folds the oldest [`BufferConfig::merge`] of them, if there are some side by side.
 /// - Tokens at [`BufferConfig::high`] of the limit: if summaries have more than their [`BufferConfig::summary_share`], folds the
 ///   oldest summaries. Else folds the oldest messages, until the rest with the new summary is within [`BufferConfig::low`]. If
 ///   no message may be folded, folds the oldest summaries. If there are none and the newest turn alone is that large, folds
@@ -50,7 +50,9 @@ pub struct Beyond {
 ///
 /// A fold takes whole turns, never the newest [`BufferConfig::keep_turns`]; without summaries never the newest. So the rest begins with
 /// a person's message, and no call is separated from its results. A fold takes no instructions and ends before them. If whole
-/// turns allow less than wanted, it takes what they allow; call it again after the fold.
+/// turns allow less than wanted, it takes what they allow; call it again after the fold. Only where nothing else may be folded, because
+/// instructions stand in the midst of turns, it ends before such instructions: no context begins with the reply behind them, which leaves
+/// with the next fold.
 pub fn plan_fold(
     rows: &[StoredMessage],
     config: &BufferConfig,
@@ -61,8 +63,10 @@ pub fn plan_fold(
     if let Some(plan) = window.merge_archives(config) {
         return Some(plan);
     }
-    if window.summaries() > config.max_summaries {
-        return window.merge(config);
+    if window.summaries() > config.max_summaries
+        && let Some(plan) = window.merge(config)
+    {
+        return Some(plan);
     }
     let tokens = window.tokens.saturating_add(beyond.tokens);
     let largest = window.largest_turn(config);
@@ -86,13 +90,16 @@ pub fn plan_fold(
             left <= goal
         };
         let inside = || is_at(window.last_turn(), &limit).then(|| window.fold_inside(config, keeps_goal)).flatten();
+        let apart = || window.fold_apart(config, FoldReason::Tokens, keeps_goal);
         let plan = window.fold(config, FoldReason::Tokens, keeps_goal);
-        return plan.or_else(|| window.merge(config)).or_else(inside);
+        return plan.or_else(|| window.merge(config)).or_else(inside).or_else(apart);
     }
     let messages = window.messages().saturating_add(beyond.messages);
     let over = messages.saturating_sub(config.capacity_messages.unwrap_or(u64::MAX));
     if over == 0 {
         return None;
     }
-    window.fold(config, FoldReason::Messages, |_, count| count >= config.batch(over))
+    let is_batch = |_: u64, count: u64| count >= config.batch(over);
+    let plan = window.fold(config, FoldReason::Messages, is_batch);
+    plan.or_else(|| window.fold_apart(config, FoldReason::Messages, is_batch))
 }

@@ -121,11 +121,32 @@ impl<'a> Window<'a> {
         reason: FoldReason,
         enough: impl Fn(u64, u64) -> bool,
     ) -> Option<FoldPlan> {
+        self.fold_before(&[Kind::Start], config, reason, enough)
+    }
+
+    /// Works like [`Window::fold`], and may also end before instructions behind which the turn goes on with a reply. The reply leaves with
+    /// the next fold.
+    pub(super) fn fold_apart(
+        &self,
+        config: &BufferConfig,
+        reason: FoldReason,
+        enough: impl Fn(u64, u64) -> bool,
+    ) -> Option<FoldPlan> {
+        self.fold_before(&[Kind::Start, Kind::Reply], config, reason, enough)
+    }
+
+    fn fold_before(
+        &self,
+        behind: &[Kind],
+        config: &BufferConfig,
+        reason: FoldReason,
+        enough: impl Fn(u64, u64) -> bool,
+    ) -> Option<FoldPlan> {
         let segments = self.segments(&TURNS);
         let keep_from = self.keep_from(config.kept())?;
         segments.into_iter().find_map(|segment| {
             let first = self.beginning(&segment)?;
-            let ends = self.ends(first, segment.end, keep_from);
+            let ends = self.ends(first, segment.end, keep_from, behind);
             let range = first..self.smallest(config, first, &ends, &enough)?;
             self.plan(config, reason, range)
         })
@@ -220,12 +241,13 @@ impl<'a> Window<'a> {
         segment.clone().find(may_begin)
     }
 
-    /// Returns where a fold from `first` may end, in order: at each start of a turn in the segment or right after it.
-    fn ends(&self, first: usize, segment_end: usize, keep_from: usize) -> Vec<usize> {
+    /// Returns where a fold from `first` may end, in order: at each start of a turn in the segment, and after the segment if a row of a
+    /// kind in `allowed` comes behind the instructions there.
+    fn ends(&self, first: usize, segment_end: usize, keep_from: usize, allowed: &[Kind]) -> Vec<usize> {
         let inside = (first..segment_end).skip(1).filter(|index| self.is_start(*index) && *index <= keep_from);
         let behind = self.rows.iter().enumerate().skip(segment_end);
         let next = behind.map(|(index, (_, kind))| (index, *kind)).find(|(_, kind)| *kind != Kind::Instruction);
-        let at_end = next.is_some_and(|(index, kind)| kind == Kind::Start && index <= keep_from);
+        let at_end = next.is_some_and(|(index, kind)| allowed.contains(&kind) && index <= keep_from);
         inside.chain(at_end.then_some(segment_end)).collect()
     }
 

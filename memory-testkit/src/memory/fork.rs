@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memory_core::engine::{ContextRequest, Forget, ForkPoint, HistoryEdge, Reason, Search, Session};
 use memory_core::store::chat::{Page, View};
 use memory_core::window::{BufferConfig, Folding};
-use memory_core::{Block, Error, Message, MessageId, Role, Seq};
+use memory_core::{Block, Error, Message, MessageId, Role, Seq, StoredMessage};
 
 use super::world::{World, session, texts};
 use crate::doubles::Counting;
@@ -24,6 +24,7 @@ scenarios!(TABLE: Stores = [
     what_is_folded_or_replaced_later_stays_in_a_branch_as_it_was_said,
     a_branch_at_a_replaced_message_goes_on_from_that_variant,
     a_short_budget_shows_the_instructions_and_the_summary_of_the_past,
+    a_branch_keeps_the_summary_of_its_past_whatever_its_parent_folds_or_regenerates_later,
     contexts_of_a_branch_begin_alike_if_they_are_to,
 ]);
 
@@ -288,6 +289,37 @@ async fn a_short_budget_shows_the_instructions_and_the_summary_of_the_past(bed: 
     equal(shown(&early).await?.get(..3), Some(&all.map(str::to_owned)[..]))?;
     let tight = early.assemble(&ContextRequest::new("", 60).recall(0)).await?;
     check!(tight.messages().all(|message| !message.text().starts_with("<summary")), "{tight:#?}");
+    Ok(())
+}
+
+async fn a_branch_keeps_the_summary_of_its_past_whatever_its_parent_folds_or_regenerates_later(
+    bed: Bed<Stores>,
+) -> Scene {
+    let config = BufferConfig::default().with_limit(600).with_folding(Folding::Summaries).with_max_summaries(1, 2);
+    let world = World::with(&bed, |_, builder| builder.buffer(config)).await?;
+    let talk = world.talk("ada")?;
+    talk.append(world.chatter(30)).await?;
+    check!(world.memory.upkeep_once().await?.summarised > 0, "nothing was folded");
+    let before = fork(&talk, Seq(60), "before").await?;
+    let answer = talk.recent().await?.pop().ok_or("nothing was said")?.id;
+    talk.replace(answer, vec![world.say(Role::Assistant, "Plant 29 is gone.")]).await?;
+    let after = fork(&talk, Seq(61), "after").await?;
+    for round in 0..4 {
+        for branch in [&before, &after] {
+            let context = branch.assemble(&ContextRequest::new("", 500).recall(0)).await?;
+            let said: Vec<String> = context.messages().map(Message::text).collect();
+            let is_summarised = said.first().is_some_and(|text| text.starts_with("<summary of="));
+            check!(is_summarised, "{:?}, round {round}: {said:#?}", branch.id());
+        }
+        talk.append(world.chatter(30)).await?;
+        for _ in 0..3 {
+            world.tend().await?;
+        }
+    }
+    // In the end not even the summary was in the window.
+    let all = talk.read(&Page::after(Seq(0), 1_000, View::All)).await?.messages;
+    let is_folded_again = |row: &StoredMessage| row.covers.is_some() && !row.is_archive() && row.archived_by.is_some();
+    check!(all.iter().any(is_folded_again), "no summary was folded");
     Ok(())
 }
 

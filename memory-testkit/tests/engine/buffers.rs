@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use memory_core::engine::{ContextRequest, Forget, PartKind, Search, Session};
 use memory_core::rank::Ranking;
-use memory_core::store::chat::{Page, View};
+use memory_core::store::chat::{ChatStore as _, Compaction, NewMessage, Page, View};
 use memory_core::window::{BufferConfig, Folding, Oversize};
-use memory_core::{Block, Error, Message, Role, Seq};
+use memory_core::{Block, Error, Message, Role, Seq, SeqRange};
 use memory_testkit::doubles::StillSummarizer;
 
 use crate::bench::{Bench, Taps};
@@ -306,4 +306,33 @@ async fn o14_contexts_that_slide_by_steps_reuse_nine_tenths_of_their_beginning()
     let folding = BufferConfig::default().with_limit(4_000).with_stable_prefix();
     let folding = reuse(folding).await;
     assert!(folding >= 0.9, "{folding}");
+}
+
+#[tokio::test]
+async fn a_summary_inside_a_turn_stays_behind_its_question_when_partly_unfolded() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    let step = |n: usize| bench.say(Role::Assistant, &format!("Bed {n} has roses, and none of them is in flower yet."));
+    talk.append(vec![bench.user("Look at all the beds.")]).await.unwrap();
+    talk.append((0..10).map(step).collect()).await.unwrap();
+    talk.append(vec![bench.say(Role::System, &"Never tell the code of the gate. ".repeat(40))]).await.unwrap();
+    talk.append((10..14).map(step).collect()).await.unwrap();
+    talk.append(vec![bench.say(Role::Assistant, "That was the last bed.")]).await.unwrap();
+    for (first, last) in [(2, 11), (13, 16)] {
+        let rows = talk.read(&Page::after(Seq(first - 1), (last - first + 1) as usize, View::Active)).await.unwrap();
+        let span = SeqRange { first: Seq(first), last: Seq(last) };
+        let message = Arc::new(bench.say(Role::Assistant, &format!("Beds of {first} to {last} have roses.")));
+        let summary = NewMessage { message, tokens: 40, counter: rows.messages[0].counter };
+        let ids = rows.messages.iter().map(|row| row.id).collect();
+        let fold = Compaction::Fold { fence: rows.state.fence, span, ids, summary };
+        bench.truth.compact(bench.owner("ada").scope(), talk.id(), &fold).await.unwrap();
+    }
+    // The messages under the second summary fit, and those under the first one are not even read.
+    let budget = talk.state().await.unwrap().active_tokens + 100;
+    let context = talk.assemble(&ContextRequest::new("", budget).recall(0)).await.unwrap();
+    let said: Vec<String> = context.messages().map(Message::text).collect();
+    let place = |words: &str| said.iter().position(|text| text.contains(words));
+    assert!(place("Never tell the code") == Some(0) && place("Bed 13 has roses").is_some(), "{said:#?}");
+    let order = ["Look at all the beds.", "<summary of=", "Bed 10 has roses"].map(place);
+    assert_eq!(order, [Some(1), Some(2), Some(3)]);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memory_core::engine::{Memory, Session};
+use memory_core::engine::{ContextRequest, Memory, Session};
 use memory_core::model::TokenCounter;
 use memory_core::reference::{MemChat, MemRecords};
 use memory_core::store::chat::{Append, ChatStore as _, NewMessage, Page, View};
@@ -66,6 +66,19 @@ async fn a_change_of_the_counter_in_the_midst_of_a_session_keeps_the_budget() {
     assert!(counted <= 1_000, "{counted} tokens, the receipt says {}", context.tokens());
     let rows = talk.read(&Page::newest(1_000).within(1_000)).await.unwrap().messages.len() as u64;
     assert_eq!(context.receipt.recounted, rows - 1, "its own message is not counted again");
+}
+
+#[tokio::test]
+async fn a_turn_that_another_counter_counted_larger_is_shown_if_it_fits() {
+    let bench = Bench::with(Taps::default(), |builder| builder.counter(Arc::new(Times(10, "tenfold")))).await;
+    bench.session("ada").append(vec![bench.user("Look at all the beds.")]).await.unwrap();
+    let steps = (0..900).map(|_| bench.say(Role::Assistant, "All is well."));
+    bench.session("ada").append(steps.collect()).await.unwrap();
+    let talk = seen_by(&bench, Arc::new(Times(1, "single"))).await;
+    let needed: u64 = rows(&talk).await.iter().map(|row| row.tokens / 10).sum();
+    let context = talk.assemble(&ContextRequest::new("", needed + 100).recall(0)).await.unwrap();
+    assert_eq!((context.parts.len(), context.tokens()), (901, needed));
+    assert_eq!(context.messages().next().unwrap().text(), "Look at all the beds.");
 }
 
 #[tokio::test]

@@ -154,6 +154,19 @@ async fn an_answer_that_is_made_anew_takes_no_summary_out_of_the_context() {
 }
 
 #[tokio::test]
+async fn a_regenerated_answer_makes_no_context_read_the_whole_window() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(bench.chatter(1_500)).await.unwrap();
+    let newest = talk.recent().await.unwrap().pop().unwrap().id;
+    talk.replace(newest, vec![bench.say(Role::Assistant, "A second answer.")]).await.unwrap();
+    bench.chat.reset();
+    let context = talk.assemble(&ContextRequest::new("", 1_000).recall(0)).await.unwrap();
+    assert!(context.messages().any(|message| message.text() == "A second answer."));
+    assert!(bench.chat.rows("read") < 400, "{} rows", bench.chat.rows("read"));
+}
+
+#[tokio::test]
 async fn a_long_turn_that_is_replaced_stays_away_whatever_was_folded_in_it() {
     let config = BufferConfig::default().with_limit(1_500);
     let bench = Bench::with(Taps::default(), |builder| builder.buffer(config)).await;

@@ -70,8 +70,9 @@ impl Session {
         let (pinned, tail) = Window::pages(request.budget.limit, &shape);
         let synopsis = self.scoped().synopsis_for(request.synopsis);
         let stages = Stages::default();
-        let read = async |page| stages.time(Stage::Chat, self.window_page(page, request)).await;
-        let (pinned, tail, mut found, (synopsis, untold)) = tokio::join!(read(&pinned), read(&tail), asked, synopsis);
+        let pinned = stages.time(Stage::Chat, self.pinned_page(&pinned, request));
+        let tail = stages.time(Stage::Chat, self.window_page(&tail, request));
+        let (pinned, tail, mut found, (synopsis, untold)) = tokio::join!(pinned, tail, asked, synopsis);
         // Counted only now, because the first count of a process waits until the counter has loaded its tables.
         let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
         let mut room = Room::new(&request.budget, query, counter)?;

@@ -27,7 +27,7 @@ impl Session {
         counter: &dyn TokenCounter,
     ) -> Result<()> {
         for _ in 0..MORE_PAGES {
-            let Some(page) = window.lost_summary() else { break };
+            let Some(page) = window.lost_summary(request.budget.limit) else { break };
             window.find_summary(self.window_page(&page, request).await?, counter);
         }
         for _ in 0..MORE_PAGES + window.parts() {
@@ -47,6 +47,11 @@ impl Session {
             self.extend(window, (Some(session), page), room, request, counter).await?;
         }
         window.keep_instructions_within(room.left())?;
+        for _ in 0..MORE_PAGES + window.parts() {
+            let Some((session, page)) = window.lost_past_summary() else { break };
+            let slice = self.scoped().session(&session).window_page(&page, request).await?;
+            window.find_past_summary(&session, slice);
+        }
         window.finish(counter);
         Ok(())
     }
@@ -66,7 +71,7 @@ impl Session {
         let reads = window.past_pages(&link, limit).into_iter().map(|pages| async move {
             let session = self.scoped().session(&pages.session);
             let read = tokio::try_join!(
-                session.window_page(&pages.pinned, request),
+                session.pinned_page(&pages.pinned, request),
                 session.window_page(&pages.tail, request)
             );
             read.map(|(pinned, tail)| (pages, pinned, tail))
@@ -93,6 +98,16 @@ impl Session {
         }
         room.leave_query_to(window);
         Ok(())
+    }
+
+    /// Reads a page of pinned rows. What is no instruction, although it has the role of one, takes no room from those that are.
+    pub(super) async fn pinned_page(&self, page: &Page, request: &ContextRequest) -> Result<Slice> {
+        let mut slice = self.window_page(page, request).await?;
+        let Some(next) = Window::next_pinned(page, &mut slice) else { return Ok(slice) };
+        let older = self.window_page(&next, request).await?;
+        slice.messages.splice(..0, older.messages);
+        slice.complete &= older.complete;
+        Ok(slice)
     }
 
     /// Reads a page of the window. If the request asks for it, what stands aside in a message stands before its words, where it

@@ -93,19 +93,27 @@ impl Window {
         let opening = under.opening(budget, self.first_message(fitted))?;
         let stays = |row: &StoredMessage| under.stays(row, opening);
         let summaries = self.rows.iter().enumerate().filter(|(_, row)| row.covers.is_some() && stays(row));
-        let newest = self.summary.iter().filter(|row| stays(row)).map(|_| Shown::Summary);
+        let summaries = summaries.map(|(index, row)| (Shown::Row(index), row));
+        let newest = self.summary.iter().filter(|row| stays(row)).map(|row| (Shown::Summary, row));
+        let mut behind: Vec<Shown> = under.tail(opening).collect();
+        for (summary, row) in summaries.chain(newest) {
+            let place = self.place_of(row, &behind);
+            behind.insert(place, summary);
+        }
         let instructions = fitted.shown.iter().take(fitted.instructions).filter_map(|shown| match shown {
             Shown::Row(index) => Some(Shown::Row(*index)),
             _ => None,
         });
-        let shown: Vec<Shown> = instructions
-            .chain(summaries.map(|(index, _)| Shown::Row(index)))
-            .chain(newest)
-            .chain(under.tail(opening))
-            .collect();
+        let shown: Vec<Shown> = instructions.chain(behind).collect();
         let tokens = shown.iter().filter_map(|shown| self.row(shown)).map(|row| row.tokens).sum();
         let unfolded = Fitted { shown, tokens, instructions: fitted.instructions, truncated: 0, is_by_count: false };
         self.ids(&unfolded).is_superset(&self.ids(fitted)).then_some(unfolded)
+    }
+
+    /// Returns the place of a summary among rows in their order: behind those that were said before what it covers, as its question is.
+    fn place_of(&self, summary: &StoredMessage, shown: &[Shown]) -> usize {
+        let first = summary.covers.filter(|_| self.is_own(summary)).map_or(Seq(0), |covers| covers.first);
+        shown.iter().take_while(|shown| self.row(shown).is_some_and(|row| self.number(row) < first)).count()
     }
 
     /// Returns the number of the first message in `fitted` that is neither instruction nor summary.

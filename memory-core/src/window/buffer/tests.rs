@@ -85,6 +85,7 @@ fn settings_that_cannot_be_kept_are_refused() {
         (with(None, Some(0), None, false), "the capacity of a buffer is at least 1"),
         (with(Some(5), Some(0), None, false), "the capacity of a buffer is at least 1"),
         (with(None, None, Some(0), false), "the limit of a buffer is at least 1"),
+        (BufferConfig::default().with_max_summaries(0, 2), "the number of summaries of a buffer is at least 1"),
         (with(Some(6), Some(5), None, false), "a window of 6 messages is above the capacity of 5"),
         (with(Some(5), Some(9), None, true), "a window of 5 messages moves with each message"),
     ];

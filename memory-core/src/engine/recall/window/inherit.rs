@@ -13,7 +13,7 @@ use crate::window::Ledger;
 
 use super::is_instruction;
 use super::past::{Part, Past};
-use super::reading::{HEAD, INSTRUCTIONS, SLACK, TAIL};
+use super::reading::{HEAD, INSTRUCTIONS, LOST, SLACK, TAIL, may_be_folded};
 
 /// The first pages of a part of the past: its pinned rows, and the message at which the branch leaves it with some before.
 #[derive(Debug)]
@@ -73,7 +73,10 @@ impl Window {
             self.recounted += recount(&mut pinned.messages, counter);
             past.tokens = pinned.messages.iter().map(|row| row.tokens).fold(past.tokens, u64::saturating_add);
             self.rows.splice(..0, pinned.messages);
-            past.rest.push_back(Part { before: behind(point.at), point, summary });
+            let before = behind(point.at);
+            // Whatever was folded or replaced since may stand for the newest summary of the past.
+            let lost = may_be_folded(&pinned.state).then_some(before);
+            past.rest.push_back(Part { before, point, summary, lost });
             first = first.or((pages.tail.limit > 1).then_some(tail));
         }
         self.past = Some(past);
@@ -148,12 +151,31 @@ impl Window {
         self.ledger = Ledger::of(&self.rows);
     }
 
+    /// Returns the page in which to look for the newest summary of what was not read of the past, and whose it is, where the pinned rows
+    /// have none. The conversation may have folded that summary since.
+    pub(crate) fn lost_past_summary(&self) -> Option<(SessionId, Page)> {
+        let past = self.past.as_ref().filter(|_| self.summary.is_none())?;
+        let mut parts = past.rest.iter().take_while(|part| !part.is_summarised());
+        let (part, lost) = parts.find_map(|part| Some((part, part.lost?)))?;
+        Some((part.point.session.clone(), Page::before(lost, LOST, View::All)))
+    }
+
+    /// Takes the newest summary from its [`Window::lost_past_summary`], or goes on looking.
+    pub(crate) fn find_past_summary(&mut self, session: &SessionId, page: Slice) {
+        self.complete &= page.complete;
+        let Some(past) = &mut self.past else { return };
+        let Some(part) = past.rest.iter_mut().find(|part| part.point.session == *session) else { return };
+        part.lost = page.messages.first().map(|row| row.seq).filter(|_| page.messages.len() >= LOST);
+        let found = page.messages.into_iter().rfind(|row| row.message.is_some() && part.covers_unread(row));
+        if let Some(summary) = found {
+            (part.summary, part.lost) = (Some(summary.seen_at(part.point.at)), None);
+        }
+    }
+
     /// Takes the newest summary of the past for what was not read of it, if the branch has none of its own.
     pub(crate) fn summarise_past(&mut self, counter: &dyn TokenCounter) {
         let Some(past) = self.past.as_mut().filter(|_| self.summary.is_none()) else { return };
-        let covers = |part: &Part| part.summary.as_ref().and_then(|row| row.covers);
-        let covers_unread = |part: &&mut Part| covers(part).is_some_and(|span| span.first < part.before);
-        let found = past.rest.iter_mut().find(covers_unread);
+        let found = past.rest.iter_mut().find(|part| part.is_summarised());
         self.summary = found.and_then(|part| part.summary.take());
         self.recounted += recount(self.summary.as_mut(), counter);
     }

@@ -31,6 +31,20 @@ pub(super) struct Part {
     pub(super) before: Seq,
     /// Its newest summary, if that covers nothing that was said after the branch left.
     pub(super) summary: Option<StoredMessage>,
+    /// Before this number an older summary may be found.
+    pub(super) lost: Option<Seq>,
+}
+
+impl Part {
+    /// Returns whether its summary covers some of what was not read.
+    pub(super) fn is_summarised(&self) -> bool {
+        self.summary.as_ref().is_some_and(|row| self.covers_unread(row))
+    }
+
+    /// Returns whether a row is a summary that covers some of what was not read.
+    pub(super) fn covers_unread(&self, row: &StoredMessage) -> bool {
+        row.covers.is_some_and(|span| span.first < self.before) && !row.is_archive()
+    }
 }
 
 impl Past {

@@ -6,10 +6,11 @@ use crate::engine::counted::recount;
 use crate::engine::recall::unfold::Under;
 use crate::engine::recall::window::{Shape, Window};
 use crate::error::{Error, Result};
+use crate::filter::{Field, Filter, Scalar};
 use crate::id::Seq;
-use crate::message::{Link, StoredMessage};
+use crate::message::{Link, Role, StoredMessage, Trust};
 use crate::model::TokenCounter;
-use crate::store::chat::{Page, Slice, View};
+use crate::store::chat::{Page, SessionState, Slice, View};
 use crate::window::{Budget, FitOptions, Ledger, Oversize};
 
 use super::past::Past;
@@ -22,7 +23,7 @@ pub(super) const HEAD: usize = 8;
 /// How many rows of the tail are read at most. The budget usually ends the page long before.
 pub(super) const TAIL: usize = 20_000;
 /// How many rows are read in one page to find the newest summary behind rows that stand for none.
-const LOST: usize = 512;
+pub(super) const LOST: usize = 512;
 /// How many older rows are read in one page, if the first pages leave room.
 const MORE: usize = 64;
 /// Instructions are read up to this many times the budget, because another counter may have counted them.
@@ -37,6 +38,23 @@ impl Window {
         (pinned.within(limit.saturating_mul(SLACK)), tail.within(limit))
     }
 
+    /// Takes what is no instruction, although it has the role of one, out of a page of pinned rows. Returns the page of what it took the
+    /// room of: there each row is an instruction or a summary.
+    pub(crate) fn next_pinned(page: &Page, slice: &mut Slice) -> Option<Page> {
+        let (first, rows) = (slice.messages.first()?.seq, slice.messages.len());
+        let is_full = rows >= page.limit || page.tokens.is_some_and(|most| tokens_of(&slice.messages) > most);
+        slice.messages.retain(|row| row.covers.is_some() || is_instruction(row));
+        if !is_full || slice.messages.len() == rows {
+            return None;
+        }
+        let limit = page.limit.checked_sub(slice.messages.len()).filter(|limit| *limit > 0)?;
+        let next = Page::before(first, limit, View::Pinned).matching(is_trusted_or_summary());
+        match page.tokens {
+            None => Some(next),
+            Some(most) => Some(next.within(most.checked_sub(tokens_of(&slice.messages))?)),
+        }
+    }
+
     /// Builds the window from its [`Window::pages`].
     pub(crate) fn new(
         limit: u64,
@@ -45,7 +63,7 @@ impl Window {
         mut tail: Slice,
         counter: &dyn TokenCounter,
     ) -> Self {
-        let size = pinned.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
+        let size = tokens_of(&pinned.messages);
         let is_cut = pinned.messages.len() > INSTRUCTIONS + 1 || size > limit.saturating_mul(SLACK);
         let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
         let read = tail.messages.len() as u64;
@@ -62,7 +80,7 @@ impl Window {
         pinned.messages.retain(|row| row.seq < first);
         recounted += recount(&mut pinned.messages, counter);
         let summary = tail.messages.iter().rfind(is_summary).or(pinned.messages.iter().rfind(is_summary)).cloned();
-        let lost = (is_archive && summary.is_none() && !is_own_whole).then_some(first);
+        let lost = ((is_archive || is_cut) && summary.is_none() && !is_own_whole).then_some(first);
         let instructions = pinned.messages.into_iter().filter(is_instruction);
         let mut rows = tail.messages;
         rows.splice(..0, instructions);
@@ -91,14 +109,17 @@ impl Window {
         }
     }
 
-    /// Returns the page in which to look for the newest summary, where rows that stand for none hide it.
-    pub(crate) fn lost_summary(&self) -> Option<Page> {
-        self.lost.map(|before| Page::before(before, LOST, View::Active))
+    /// Returns the page in which to look for the newest summary, where rows that stand for none hide it. If no row stands for several
+    /// messages, there is hardly a summary, and the look ends behind as much again as a context of `limit` tokens reads.
+    pub(crate) fn lost_summary(&self, limit: u64) -> Option<Page> {
+        let page = Page::before(self.lost?, LOST, View::Active);
+        Some(if may_be_folded(&self.state) { page } else { page.within(limit) })
     }
 
     /// Takes the newest summary from its [`Window::lost_summary`], or goes on looking.
     pub(crate) fn find_summary(&mut self, page: Slice, counter: &dyn TokenCounter) {
-        self.lost = page.messages.first().map(|row| row.seq).filter(|_| page.messages.len() >= LOST);
+        let goes_on = page.messages.len() >= LOST && may_be_folded(&self.state);
+        self.lost = page.messages.first().map(|row| row.seq).filter(|_| goes_on);
         let summary = page.messages.into_iter().rfind(|row| row.covers.is_some() && !row.is_archive());
         if let Some(mut summary) = summary {
             self.recounted += recount([&mut summary], counter);
@@ -123,15 +144,19 @@ impl Window {
         self.older_past(room).filter(|_| self.goes_into_past()).map(|(session, page)| (Some(session), page))
     }
 
-    /// Returns the page of the next older rows, if the last turn begins before what was read. It is then larger than `budget`.
+    /// Returns the page of the next older rows, if the last turn begins before what was read. It is then larger than `budget`, or another
+    /// counter counted it larger, or no context can hold all of its rows.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] if such a turn is an error.
+    /// [`Error::OverBudget`] if such a turn is an error, or if most of its rows can be in no context and it does not begin among as many as
+    /// are read at most.
     pub(crate) fn rest_of_turn(&self, budget: u64) -> Result<Option<Older>> {
         let tokens = self.ledger.tokens_from(0);
-        let has_room = tokens < budget && self.shape.most_messages.is_none();
-        if self.is_whole() || self.ledger.starts().next().is_some() || has_room {
+        if self.is_whole() || self.ledger.starts().next().is_some() {
             return Ok(None);
+        }
+        if tokens < budget && self.shape.most_messages.is_none() {
+            return self.more_of_turn(budget);
         }
         // Instructions may make room for it.
         let instructions = self.rows.iter().filter(|row| is_instruction(row)).map(|row| row.tokens);
@@ -145,6 +170,20 @@ impl Window {
             return Ok(Some((None, Page::before(self.first, TAIL, View::Active).within(room))));
         }
         Ok(self.older_past(room).map(|(session, page)| (Some(session), page)))
+    }
+
+    /// Returns the page of the next older rows of a last turn that may fit: at most as many again as were read.
+    fn more_of_turn(&self, budget: u64) -> Result<Option<Older>> {
+        let inherited = self.past.as_ref().map_or(0, |past| past.read);
+        let read = usize::try_from(self.read.saturating_add(inherited)).unwrap_or(usize::MAX);
+        if read >= TAIL {
+            return Err(Error::OverBudget { need: budget.saturating_add(1), budget });
+        }
+        if self.is_own_whole {
+            return Ok(self.older(budget));
+        }
+        let page = Page::before(self.first, read.max(MORE), View::Active);
+        Ok(Some((None, page.within(budget.saturating_mul(SLACK)))))
     }
 
     /// Puts older rows before those that were read.
@@ -245,6 +284,23 @@ impl Window {
         }
         self.summarise_past(counter);
     }
+}
+
+fn tokens_of(rows: &[StoredMessage]) -> u64 {
+    rows.iter().map(|row| row.tokens).fold(0, u64::saturating_add)
+}
+
+/// Returns the filter for what of the pinned rows a context may show.
+fn is_trusted_or_summary() -> Filter {
+    let roles = [Role::System, Role::Developer].map(|role| Scalar::from(role.name()));
+    let is_summary = Filter::In(Field::Role, roles.into()).negate();
+    Filter::Or(vec![Filter::eq(Field::Trust, Trust::System as i64), is_summary])
+}
+
+/// Returns whether a row of the window may stand for several messages. One that stands for a single message, as for a replaced one, leaves
+/// the window as many rows as there are messages.
+pub(super) fn may_be_folded(state: &SessionState) -> bool {
+    state.active_messages < state.head.0
 }
 
 /// Takes the row that begins a branch out of the rows of a page, oldest first.

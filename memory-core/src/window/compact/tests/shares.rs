@@ -22,6 +22,38 @@ fn a_full_window_merges_summaries_only_above_their_share() {
 }
 
 #[test]
+fn summaries_that_cannot_be_merged_hold_up_no_fold() {
+    let config = BufferConfig::default().with_max_summaries(1, 2);
+    let (summary, rule) = ((Said::Summary(10), 50), (Said::System, 5));
+    // Those apart from each other, and those that are too short together.
+    for summaries in [vec![summary, rule, summary], [(Said::Summary(10), 20)].repeat(2)] {
+        let list = [summaries, turns(8, 50)].concat();
+        assert_eq!(reason(&list, &config), Some(FoldReason::Tokens), "{list:?}");
+    }
+}
+
+#[test]
+fn a_conversation_with_an_instruction_in_every_turn_is_folded() {
+    let turn = [(Said::User, 50), (Said::System, 5), (Said::Assistant, 50)];
+    let (by_tokens, by_count) = (BufferConfig::default(), BufferConfig::default().with_capacity_messages(10));
+    for (config, limit, most, tokens) in [(by_tokens, Some(1_000), 24, 799), (by_count, None, 10, 2_000)] {
+        let mut window = rows(&turn.repeat(12));
+        while let Some(plan) = plan_fold(&window, &config, limit, NONE) {
+            let at = window.iter().position(|row| row.id == plan.rows[0].id).unwrap();
+            window.splice(at..at + plan.rows.len(), [summary_of(&plan)]);
+        }
+        let messages = window.iter().filter(|row| row.covers.is_none() && Standing::of(row) != Standing::Instruction);
+        assert!(messages.count() <= most, "{limit:?}");
+        assert!(window.iter().map(|row| row.tokens).sum::<u64>() <= tokens, "{limit:?}");
+        assert_eq!(window.iter().filter(|row| Standing::of(row) == Standing::Instruction).count(), 12);
+    }
+    // A fold ends so only where none may end before a person's message.
+    let parted = [vec![(Said::User, 50), (Said::System, 5), (Said::Assistant, 50)], turns(8, 50)].concat();
+    let plan = plan_fold(&rows(&parted), &by_tokens, Some(1_000), NONE).unwrap();
+    assert_eq!(plan.rows.first().map(|row| row.seq), Some(Seq(4)));
+}
+
+#[test]
 fn a_summary_is_inside_of_a_turn_if_more_of_the_turn_follows() {
     let config = BufferConfig::default().with_max_summaries(1, 2);
     let (user, reply) = ((Said::User, 50), (Said::Assistant, 50));
