@@ -215,3 +215,24 @@ async fn forgetting_tells_what_every_store_did_and_which_ids_nothing_has() {
         StatusCode::FORBIDDEN
     );
 }
+
+#[tokio::test]
+async fn who_may_write_alone_puts_new_records_and_is_told_no_version() {
+    let bed = Bed::new().await;
+    let put = |text: &str, name: &str, value: &str| {
+        let call = Call::put(format!("/v1/records/{ID}"), &json!({ "text": text }));
+        bed.send(call.header(name, value).by(&bed.writer))
+    };
+    // What is stored already is put as what is new.
+    for _ in 0..2 {
+        let told = put("Ada has a cat", "if-none-match", "*").await;
+        assert_eq!((told.status, told.json()), (200, json!({ "id": ID })));
+        assert!(!told.headers.contains_key("etag"));
+    }
+    assert_eq!(put("Ada has a dog", "if-none-match", "*").await.status, 412);
+    for (text, version) in [("Ada has a cat", "\"1\""), ("Ada has a cat", "\"2\""), ("Ada has a dog", "\"1\"")] {
+        let refused = put(text, "if-match", version).await;
+        assert_eq!((refused.status, refused.json()["detail"].clone()), (403, json!("the token has no right to read")));
+    }
+    assert_eq!(bed.ok(Call::get(format!("/v1/records/{ID}"))).await["text"], "Ada has a cat");
+}
