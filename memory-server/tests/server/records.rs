@@ -236,3 +236,29 @@ async fn who_may_write_alone_puts_new_records_and_is_told_no_version() {
     }
     assert_eq!(bed.ok(Call::get(format!("/v1/records/{ID}"))).await["text"], "Ada has a cat");
 }
+
+#[tokio::test]
+async fn a_record_that_has_expired_is_gone_before_upkeep_deletes_it() {
+    let bed = Bed::new().await;
+    let path = format!("/v1/records/{ID}");
+    let put = |expires_at: &str| Call::put(&path, &json!({ "text": "Ada is in Porto", "expires_at": expires_at }));
+    let shown = async || {
+        let items = bed.ok(Call::post("/v1/items", &json!({ "items": [format!("r-{ID}")] }))).await;
+        let item = json!({ "uri": format!("memory://item/r-{ID}") });
+        let resource = bed.rpc(&bed.ada, "resources/read", &item).await;
+        (
+            bed.status(Call::get(&path)).await,
+            bed.status(Call::get(format!("{path}/history"))).await,
+            items["items"].as_array().unwrap().len(),
+            resource["error"].is_null(),
+        )
+    };
+    bed.ok(put("2199-01-01T00:00:00Z").header("if-none-match", "*")).await;
+    assert_eq!(shown().await, (200, 200, 1, true));
+    bed.ok(put("2001-01-01T00:00:00Z").header("if-match", "\"1\"")).await;
+    assert_eq!(shown().await, (404, 404, 0, false));
+    let other = json!({ "text": "Ada is in Lyon" });
+    assert_eq!(bed.status(Call::post(format!("{path}/supersede"), &other)).await, 404);
+    let updated = bed.tool("update_memory", &json!({ "id": ID, "text": "Ada is in Lyon" })).await;
+    assert!(updated.unwrap_err().contains("no memory"));
+}

@@ -23,6 +23,7 @@ use crate::problem::Problem;
 use crate::routes::list::List;
 use crate::routes::{Problems, json as answer};
 use crate::token::Right;
+use crate::unexpired::{is_there, unexpired};
 
 /// A record, with its version as its tag.
 fn tagged(value: &Value, version: u64) -> Response<Body> {
@@ -42,7 +43,7 @@ async fn known(ada: &Scoped, id: RecordId) -> Result<Option<StoredRecord>, Probl
     params(("record" = String, Path, format = Uuid)),
     responses((status = 200, description = "The record.", body = Object), Problems))]
 pub(crate) async fn get(Reads(ada): Reads, OfRecord(id): OfRecord) -> Result<Response<Body>, Problem> {
-    let stored = known(&ada, id).await?.ok_or_else(|| Problem::absent("record"))?;
+    let stored = unexpired(&ada, &[id]).await?.pop().ok_or_else(|| Problem::absent("record"))?;
     Ok(tagged(&edge::record(&stored, ada.memory().now()), stored.version))
 }
 
@@ -80,12 +81,13 @@ pub(crate) async fn history(
     Parameters(since): Parameters<Since>,
 ) -> Result<Response<Body>, Problem> {
     let after = since.after.as_deref().map(place_of).transpose()?;
-    let chain = ada.history(id).await?;
+    let (mut chain, now) = (ada.history(id).await?, ada.memory().now());
+    chain.retain(|stored| is_there(stored, now));
     if chain.is_empty() {
         return Err(Problem::absent("record"));
     }
     let is_before = |stored: &&StoredRecord| after.zip(place(stored)).is_some_and(|(after, place)| place <= after);
-    let (now, mut rest) = (ada.memory().now(), chain.iter().skip_while(is_before).peekable());
+    let mut rest = chain.iter().skip_while(is_before).peekable();
     let (mut list, mut last) = (List::within(app.config.answer_bytes), None);
     while let Some(stored) = rest.next_if(|_| !list.is_full()) {
         list.push(&edge::record(stored, now));
