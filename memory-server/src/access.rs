@@ -147,6 +147,24 @@ mod tests {
         assert!(tokens.find(&forged, Timestamp(8)).is_none());
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_root_changes_stays_its_users() {
+        use std::os::unix::fs::{MetadataExt as _, chown};
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = TokenFile::at(folder.path().join("tokens"));
+        let add = || file.add(granted(&Token::fresh().unwrap(), "ada")).unwrap();
+        let user = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().uid();
+        add();
+        // Only root gives a file away; for anybody else it is the own one still.
+        let _ = chown(file.path(), Some(12_345), Some(12_345));
+        let before = user("tokens");
+        add();
+        assert_eq!((user("tokens"), user("tokens.lock")), (before, before));
+        assert_eq!(file.grants().unwrap().len(), 2);
+    }
+
     #[test]
     fn tokens_that_many_processes_add_at_once_are_all_there() {
         let folder = tempfile::tempdir().unwrap();
