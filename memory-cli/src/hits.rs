@@ -2,7 +2,7 @@
 
 use memory::analysis::{Analysis, Excerpt};
 use memory::{Content, Hit, SearchResults, edge};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::line::{Line, Paint};
@@ -30,7 +30,7 @@ impl Question<'_> {
 
     /// Returns a hit as JSON, with the passage that matched.
     pub(crate) fn to_json(self, hit: &Hit) -> Value {
-        edge::hit(hit, &mut self.analysis.excerpts(self.words))
+        json!(edge::hit(hit, &mut self.analysis.excerpts(self.words)))
     }
 }
 

@@ -78,6 +78,13 @@ impl Tokens {
         let (is_of, is_over) = (grant.is_of(&token), grant.is_over(now));
         (is_of && !is_over).then_some(grant)
     }
+
+    /// Returns whether a grant that was found is the same at `now`.
+    pub(crate) fn stands(&self, grant: &Grant, now: Timestamp) -> bool {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).grants.get(grant.id()).cloned();
+        let known = known.or_else(|| self.own.iter().find(|own| own.id() == grant.id()).cloned());
+        known.is_some_and(|known| *known == *grant) && !grant.is_over(now)
+    }
 }
 
 fn by_id(grants: Vec<Grant>) -> HashMap<String, Arc<Grant>> {
@@ -106,8 +113,11 @@ mod tests {
         assert_eq!((opens(&ada), opens(&bob)), (false, true));
         file.add(granted(&ada, "ada")).unwrap();
         assert!(opens(&ada));
+        let stands = |token: &Token| tokens.stands(&granted(token, "ada"), Timestamp(1));
+        assert!(stands(&ada) && !stands(&bob), "the token of another subject");
         assert!(file.remove(ada.id()).unwrap());
         assert!(!opens(&ada));
+        assert!(!stands(&ada));
         file.add(granted(&ada, "*")).unwrap();
         assert!(opens(&ada));
         #[cfg(unix)]
@@ -130,9 +140,29 @@ mod tests {
         let tokens = Tokens::default().with(granted(&token, "ada").expiring(Timestamp(9)));
         assert_eq!(tokens.find(&token.reveal(), Timestamp(8)).unwrap().subject(), "ada");
         assert!(tokens.find(&token.reveal(), Timestamp(9)).is_none());
+        let found = tokens.find(&token.reveal(), Timestamp(8)).unwrap();
+        assert!(tokens.stands(&found, Timestamp(8)) && !tokens.stands(&found, Timestamp(9)));
         assert!(tokens.find(&other.reveal(), Timestamp(8)).is_none());
         let forged = format!("mem_{}_{}", token.id(), &other.reveal()[21..]);
         assert!(tokens.find(&forged, Timestamp(8)).is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_root_changes_stays_its_users() {
+        use std::os::unix::fs::{MetadataExt as _, chown};
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = TokenFile::at(folder.path().join("tokens"));
+        let add = || file.add(granted(&Token::fresh().unwrap(), "ada")).unwrap();
+        let user = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().uid();
+        add();
+        // Only root gives a file away; for anybody else it is the own one still.
+        let _ = chown(file.path(), Some(12_345), Some(12_345));
+        let before = user("tokens");
+        add();
+        assert_eq!((user("tokens"), user("tokens.lock")), (before, before));
+        assert_eq!(file.grants().unwrap().len(), 2);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::access::Tokens;
 use crate::config::Config;
 use crate::hosts::Hosts;
 use crate::problem::Problem;
+use crate::token::Grant;
 
 /// How long it is believed that the stores answer.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -50,6 +51,15 @@ pub(crate) struct App {
 pub(crate) struct Place {
     _all: OwnedSemaphorePermit,
     _own: OwnedSemaphorePermit,
+    app: Arc<App>,
+    grant: Arc<Grant>,
+}
+
+impl Place {
+    /// Returns whether the token of the request opens now what it opened when the request came.
+    pub(crate) fn is_open(&self) -> bool {
+        self.app.tokens.stands(&self.grant, self.app.memory.now())
+    }
 }
 
 impl App {
@@ -69,18 +79,18 @@ impl App {
         }
     }
 
-    /// Takes a place for a request with the token `id`.
-    pub(crate) fn place(&self, id: &str) -> Result<Place, Problem> {
+    /// Takes a place for a request with the token of `grant`.
+    pub(crate) fn place(self: &Arc<Self>, grant: &Arc<Grant>) -> Result<Place, Problem> {
         let own = {
             let mut of_token = self.of_token.lock().unwrap_or_else(PoisonError::into_inner);
             let fresh = || Arc::new(Semaphore::new(self.config.at_once_per_token));
-            Arc::clone(of_token.entry(id.to_owned()).or_insert_with(fresh))
+            Arc::clone(of_token.entry(grant.id().to_owned()).or_insert_with(fresh))
         };
         let busy = |status, whose| Problem::later(status, format!("too many requests at once {whose}"));
         let own = own.try_acquire_owned().map_err(|_| busy(StatusCode::TOO_MANY_REQUESTS, "with this token"))?;
         let all = Arc::clone(&self.all).try_acquire_owned();
         let all = all.map_err(|_| busy(StatusCode::SERVICE_UNAVAILABLE, "in all"))?;
-        Ok(Place { _all: all, _own: own })
+        Ok(Place { _all: all, _own: own, app: Arc::clone(self), grant: Arc::clone(grant) })
     }
 
     /// Begins to stop: from now on the server is not ready.

@@ -61,7 +61,7 @@ pub(crate) async fn enter(app: Arc<App>, deadline: Duration, mut request: Reques
         Ok(caller) => caller,
         Err(problem) => return problem.into_response(),
     };
-    let place = match app.place(caller.grant.id()) {
+    let place = match app.place(&caller.grant) {
         Ok(place) => place,
         Err(problem) => return problem.into_response(),
     };

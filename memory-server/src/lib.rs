@@ -19,6 +19,7 @@ mod table;
 #[cfg(feature = "tls")]
 mod tls;
 mod token;
+mod unexpired;
 
 pub use access::Tokens;
 pub use config::Config;

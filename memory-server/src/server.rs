@@ -10,6 +10,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use axum::{Extension, Router};
 use axum_server::Handle;
+use axum_server::accept::NoDelayAcceptor;
 use memory::Memory;
 use memory::store::time::Stopwatch;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -183,7 +184,8 @@ impl Server {
         router: Router,
         handle: &Handle<SocketAddr>,
     ) -> io::Result<JoinHandle<io::Result<()>>> {
-        let server = axum_server::from_tcp(listener)?.handle(handle.clone());
+        // The end of an answer is sent at once, also before its beginning is acknowledged.
+        let server = axum_server::from_tcp(listener)?.handle(handle.clone()).acceptor(NoDelayAcceptor::new());
         let server = of_one_version(server, self.app.config.header_timeout);
         Ok(tokio::spawn(server.serve(router.into_make_service())))
     }

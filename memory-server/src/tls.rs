@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use axum_server::accept::NoDelayAcceptor;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 
 /// How often the files are looked at.
@@ -34,8 +35,8 @@ impl Certificate {
     }
 
     /// Returns what encrypts. A client has so long to agree with it.
-    pub(crate) fn acceptor(&self, patience: Duration) -> RustlsAcceptor {
-        RustlsAcceptor::new(self.config.clone()).handshake_timeout(patience)
+    pub(crate) fn acceptor(&self, patience: Duration) -> RustlsAcceptor<NoDelayAcceptor> {
+        RustlsAcceptor::new(self.config.clone()).handshake_timeout(patience).acceptor(NoDelayAcceptor::new())
     }
 
     /// Looks at the files again and again.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
 
 use crate::fields::Fields;
 use crate::id::ItemId;
@@ -53,27 +54,49 @@ impl Content {
 
     /// Returns the item as JSON, with the members `id`, `text` and `unit`, and those of a message or of a record.
     pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    fn write<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {
+        members.serialize_entry("text", &self.text())?;
         match self {
             Self::Message(row) => {
                 let message = row.message.as_deref();
-                json!({
-                    "unit": "message", "id": row.id, "text": self.text(), "session": row.session.name(), "seq": row.seq,
-                    "title": message.and_then(Message::title),
-                    "role": message.map(|message| message.role), "speaker": message.and_then(|m| m.speaker.as_deref()),
-                    "at": message.map(|message| message.at.to_string()), "trust": message.map(|message| message.trust),
-                    "agent": message.and_then(|message| message.agent.as_deref()),
-                    "runs": message.map(|message| message.run.iter().collect::<Vec<_>>()),
-                })
+                members.serialize_entry("unit", "message")?;
+                members.serialize_entry("id", &row.id)?;
+                members.serialize_entry("session", row.session.name())?;
+                members.serialize_entry("seq", &row.seq)?;
+                members.serialize_entry("title", &message.and_then(Message::title))?;
+                members.serialize_entry("role", &message.map(|message| message.role))?;
+                members.serialize_entry("speaker", &message.and_then(|message| message.speaker.as_deref()))?;
+                members.serialize_entry("at", &message.map(|message| message.at.to_string()))?;
+                members.serialize_entry("trust", &message.map(|message| message.trust))?;
+                members.serialize_entry("agent", &message.and_then(|message| message.agent.as_deref()))?;
+                members.serialize_entry("runs", &message.map(|message| message.run.as_slice()))
             }
             Self::Record(stored) => {
                 let record = &stored.record;
-                json!({
-                    "unit": "record", "id": record.id, "text": record.text, "kind": record.kind, "tags": record.tags(),
-                    "at": record.created_at().to_string(), "session": record.sessions().first(),
-                    "trust": record.trust(), "version": stored.version, "agent": record.agent, "runs": record.runs(),
-                })
+                members.serialize_entry("unit", "record")?;
+                members.serialize_entry("id", &record.id)?;
+                members.serialize_entry("kind", &record.kind)?;
+                members.serialize_entry("tags", &record.tags())?;
+                members.serialize_entry("at", &record.created_at().to_string())?;
+                members.serialize_entry("session", &record.sessions().first())?;
+                members.serialize_entry("trust", &record.trust())?;
+                members.serialize_entry("version", &stored.version)?;
+                members.serialize_entry("agent", &record.agent)?;
+                members.serialize_entry("runs", &record.runs())
             }
         }
+    }
+}
+
+/// Writes what [`Content::to_json`] returns, without a value between.
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(None)?;
+        self.write(&mut members)?;
+        members.end()
     }
 }
 
@@ -111,12 +134,20 @@ pub struct Hit {
 impl Hit {
     /// Returns the hit as JSON: [`Content::to_json`] with the member `signals` and, of what another owner shares, `shared_by`.
     pub fn to_json(&self) -> Value {
-        let mut value = self.content.to_json();
-        if let Value::Object(members) = &mut value {
-            members.insert("signals".to_owned(), json!(self.signals));
-            members.extend(self.shared_by.iter().map(|owner| ("shared_by".to_owned(), json!(owner))));
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+/// Writes what [`Hit::to_json`] returns, without a value between.
+impl Serialize for Hit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(None)?;
+        self.content.write(&mut members)?;
+        members.serialize_entry("signals", &self.signals)?;
+        if let Some(owner) = &self.shared_by {
+            members.serialize_entry("shared_by", owner)?;
         }
-        value
+        members.end()
     }
 }
 

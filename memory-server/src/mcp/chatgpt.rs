@@ -11,6 +11,7 @@ use super::refusal::{Refusal, read};
 use super::tool::{Definition, Effect};
 use crate::caller::Caller;
 use crate::token::Right;
+use crate::unexpired::unexpired;
 
 /// Characters of a title.
 const TITLE: usize = 80;
@@ -111,7 +112,7 @@ fn facts(value: &Value, names: &[&str]) -> Value {
 pub(super) async fn content(ada: &Scoped, item: &ItemId) -> Result<Option<Content>, memory::Error> {
     Ok(match item {
         ItemId::Message(id) => ada.messages(&[*id]).await?.pop().map(Content::Message),
-        ItemId::Record(id) => ada.get(&[*id]).await?.pop().map(Content::Record),
+        ItemId::Record(id) => unexpired(ada, &[*id]).await?.pop().map(Content::Record),
         ItemId::Span(..) => None,
     })
 }

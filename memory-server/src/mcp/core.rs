@@ -19,6 +19,7 @@ use super::tool::{Definition, Effect, ORIGIN};
 use crate::caller::Caller;
 use crate::number::whole_if_any;
 use crate::token::Right;
+use crate::unexpired::unexpired;
 
 /// The most items of a search or a list.
 const ITEMS: u64 = 50;
@@ -209,7 +210,7 @@ async fn update(arguments: Map<String, Value>, caller: &Caller) -> Result<String
     let Replaced { id, text } = read(arguments)?;
     let ada = caller.allowed(Right::Write)?;
     let id: RecordId = id.parse()?;
-    let stored = ada.get(&[id]).await?.pop().ok_or_else(|| Refusal::new("there is no memory with this id"))?;
+    let stored = unexpired(ada, &[id]).await?.pop().ok_or_else(|| Refusal::new("there is no memory with this id"))?;
     if stored.record.trust() == Trust::System {
         return Err(kept_by_the_application());
     }

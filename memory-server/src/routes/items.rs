@@ -17,6 +17,7 @@ use crate::app::{App, PART};
 use crate::caller::Reads;
 use crate::input::Json;
 use crate::problem::Problem;
+use crate::unexpired::unexpired;
 
 /// Which items.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -89,7 +90,7 @@ async fn read<'items>(
     }
     let message_ids: Vec<MessageId> = messages.keys().copied().collect();
     let record_ids: Vec<RecordId> = records.keys().copied().collect();
-    let (said, known) = tokio::join!(ada.messages(&message_ids), ada.get(&record_ids));
+    let (said, known) = tokio::join!(ada.messages(&message_ids), unexpired(ada, &record_ids));
     found.extend(part.iter().filter(|item| !found.contains_key(item)).map(|item| (item, None)).collect::<Vec<_>>());
     let now = ada.memory().now();
     for row in said? {

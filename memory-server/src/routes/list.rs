@@ -2,6 +2,7 @@
 
 use axum::body::{Body, Bytes};
 use axum::http::Response;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::json_of;
@@ -35,7 +36,7 @@ impl List {
     }
 
     /// Adds an item. It is written at once, and its value need not be kept.
-    pub(crate) fn push(&mut self, item: &Value) {
+    pub(crate) fn push(&mut self, item: &impl Serialize) {
         self.push_written(written(item));
     }
 
@@ -76,7 +77,7 @@ impl List {
 }
 
 /// Returns a value as JSON.
-pub(crate) fn written(value: &Value) -> Bytes {
+pub(crate) fn written(value: &impl Serialize) -> Bytes {
     serde_json::to_vec(value).unwrap_or_default().into()
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
@@ -18,7 +19,7 @@ use super::list::List;
 use super::sessions::bounded;
 use super::{Problems, json as answer};
 use crate::app::{self, App};
-use crate::caller::{Reads, Writes};
+use crate::caller::{Caller, Reads, Writes};
 use crate::input::{InSession, Json, Parameters};
 use crate::problem::Problem;
 
@@ -195,9 +196,11 @@ struct Told {
     params(("session" = String, Path, min_length = 1, max_length = 255),
         ("Idempotency-Key" = Option<String>, Header, description = "1 to 255 bytes; the same for each repeat.")),
     request_body = Append,
-    responses((status = 200, description = "`stored`: id, number and outcome of each.", body = Object), Problems))]
+    responses((status = 200, description = "`stored`: id, number and outcome of each; to a token that may not read, no numbers, and \
+        `added` for what was stored before too.", body = Object), Problems))]
 pub(crate) async fn append(
     Writes(ada): Writes,
+    Extension(caller): Extension<Caller>,
     InSession(session): InSession,
     headers: HeaderMap,
     Json(Append { messages }): Json<Append>,
@@ -229,7 +232,7 @@ pub(crate) async fn append(
         (Err(Error::IdConflict { .. }), Some(failure)) => return Err(failure.into()),
         (stored, _) => stored?,
     };
-    Ok(answer(&appended(&messages, &receipt)))
+    Ok(answer(&if caller.may_read() { appended(&messages, &receipt) } else { as_new(&messages, &receipt) }))
 }
 
 fn key(headers: &HeaderMap) -> Result<Option<&[u8]>, Problem> {
@@ -328,6 +331,20 @@ fn appended(ids: &[MessageId], receipt: &AppendReceipt) -> Value {
         "stored": stored.collect::<Vec<Value>>(), "head": head, "tokens": tokens, "durability": durability,
         "pressure": pressure,
     })
+}
+
+/// Returns what is told of a receipt to whoever may write alone: the same for what was stored before and for what is new, and nothing of
+/// the other messages of the session.
+fn as_new(ids: &[MessageId], receipt: &AppendReceipt) -> Value {
+    let stored = ids.iter().zip(&receipt.placements).map(|(id, placement)| {
+        let outcome = match placement {
+            Placement::Added(_) | Placement::Already(_) => "added",
+            Placement::Queued => "queued",
+            Placement::Forgotten => "forgotten",
+        };
+        json!({ "id": id, "outcome": outcome })
+    });
+    json!({ "stored": stored.collect::<Vec<Value>>(), "tokens": receipt.tokens, "durability": receipt.durability })
 }
 
 #[cfg(test)]

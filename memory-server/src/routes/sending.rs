@@ -35,11 +35,12 @@ pub(crate) async fn kept(response: Response<Body>, place: Arc<Place>, patience: 
     Response::from_parts(parts, sent(Cursor::new(bytes), place, patience))
 }
 
-/// Sends what `source` holds. Until the last of it is taken, or `patience` is over, it keeps the place of the request.
+/// Sends what `source` holds. Until the last of it is taken, or `patience` is over, it keeps the place of the request. It is cut off
+/// when the token of the request is revoked or expires.
 pub(crate) fn sent(source: impl AsyncRead + Send + Unpin + 'static, place: Arc<Place>, patience: Duration) -> Body {
     let (send, receive) = mpsc::channel(1);
     tokio::spawn(async move {
-        let sent = timeout(patience, feed(source, send)).await;
+        let sent = timeout(patience, feed(source, send, &place)).await;
         if !matches!(sent, Ok(Ok(()))) {
             tracing::warn!("an answer was not taken to its end");
         }
@@ -57,9 +58,16 @@ pub(crate) fn sent(source: impl AsyncRead + Send + Unpin + 'static, place: Arc<P
 }
 
 /// Sends chunks and, if all were read, that this was the end.
-async fn feed(mut source: impl AsyncRead + Unpin, send: mpsc::Sender<Option<Bytes>>) -> std::io::Result<()> {
+async fn feed(
+    mut source: impl AsyncRead + Unpin,
+    send: mpsc::Sender<Option<Bytes>>,
+    place: &Place,
+) -> std::io::Result<()> {
     let gone = |_| std::io::Error::from(ErrorKind::BrokenPipe);
     loop {
+        if !place.is_open() {
+            return Err(ErrorKind::PermissionDenied.into());
+        }
         let mut chunk = vec![0; CHUNK];
         let read = source.read(&mut chunk).await?;
         chunk.truncate(read);

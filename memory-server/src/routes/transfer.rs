@@ -24,7 +24,7 @@ use super::sending::sent;
 use super::sessions::known;
 use super::{Problems, json as answer};
 use crate::app::{App, Place};
-use crate::caller::{Reads, Writes};
+use crate::caller::{Caller, Reads, Writes};
 use crate::input::{Parameters, check_kind, check_length, too_large, too_slow};
 use crate::problem::Problem;
 
@@ -77,12 +77,14 @@ fn spool(ada: &Scoped, session: Option<&SessionId>) -> Result<File, Problem> {
 }
 
 /// Reads JSON lines: an export, or chat JSON. What is stored already stays as it is, so the same lines may be sent again. An
-/// export of another owner is refused: it counts as one line `rejected`, and nothing of it is stored.
+/// export of another owner is refused: it counts as one line `rejected`, and nothing of it is stored. To a token that may not read,
+/// what is stored already counts as `added`.
 #[utoipa::path(post, path = "/v1/import", tag = "transfer", security(("token" = [])),
     request_body(content = String, content_type = "application/x-ndjson"),
     responses((status = 200, description = "`added`, `already`, `rejected` and `forgotten`, and why.", body = Object), Problems))]
 pub(crate) async fn import(
     Writes(ada): Writes,
+    Extension(caller): Extension<Caller>,
     State(app): State<Arc<App>>,
     request: Request,
 ) -> Result<Response<Body>, Problem> {
@@ -97,8 +99,11 @@ pub(crate) async fn import(
     let mut import = Import::begin(ada, file, source).map_err(failed)?;
     while import.step().await?.is_some() {}
     let tally = import.finish();
+    // The ids of imported messages are made of their words: that one is stored already tells that it was said.
+    let (added, already) =
+        if caller.may_read() { (tally.added, tally.already) } else { (tally.added + tally.already, 0) };
     Ok(answer(&json!({
-        "added": tally.added, "already": tally.already, "rejected": tally.rejected, "forgotten": tally.forgotten,
+        "added": added, "already": already, "rejected": tally.rejected, "forgotten": tally.forgotten,
         "sessions": tally.sessions(), "notes": tally.notes, "rejections": tally.rejections, "left_out": tally.left_out,
     })))
 }

@@ -125,6 +125,7 @@ impl TokenFile {
         let path = self.resolved()?;
         // A lock beside it: the file itself is another one after each change.
         let lock = private(OpenOptions::new().write(true).create(true)).open(beside(&path, ".lock"))?;
+        keep_user(&lock, &path)?;
         lock.lock()?;
         let mut grants = self.grants()?;
         change(&mut grants);
@@ -136,6 +137,7 @@ impl TokenFile {
             _ => {}
         }
         let mut file = private(OpenOptions::new().write(true).create_new(true)).open(&fresh)?;
+        keep_user(&file, &path)?;
         let mut text = serde_json::to_vec_pretty(&content)?;
         text.push(b'\n');
         file.write_all(&text)?;
@@ -169,6 +171,24 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
+}
+
+/// Gives a file to the user of the one at `path`, if there is one: whoever runs the server could not read what root has changed.
+fn keep_user(file: &File, path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, fchown};
+
+        let known = match std::fs::metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            known => known?,
+        };
+        if file.metadata()?.uid() != known.uid() {
+            fchown(file, Some(known.uid()), Some(known.gid()))?;
+        }
+    }
+    let _ = (file, path);
+    Ok(())
 }
 
 /// Makes the new name of a file lasting.

@@ -3,8 +3,9 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use axum::http::Method;
-use memory_server::{Config, TokenFile, Tokens};
+use axum::body::{Body, to_bytes};
+use axum::http::{Method, Request};
+use memory_server::{Config, Grant, TokenFile, Tokens};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
@@ -32,9 +33,15 @@ async fn revoked() -> (Bed, String) {
     let (revoked, grant) = token("ada", "read,write,forget");
     file.add(grant.clone()).unwrap();
     let bed = Bed::beside(Tokens::of_file(file.clone()).unwrap(), memory().await, Config::default());
+    revoke(&bed, &file, &revoked, &grant).await;
+    (bed, revoked)
+}
+
+/// Lets the server of a bed run, revokes a token that opens it, and returns once it opens nothing.
+async fn revoke(bed: &Bed, file: &TokenFile, token: &str, grant: &Grant) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     tokio::spawn(bed.server.clone().serve(listener, std::future::pending::<()>()));
-    let status = async || bed.send(Call::get("/v1/sessions").by(&revoked)).await.status;
+    let status = async || bed.send(Call::get("/v1/sessions").by(token)).await.status;
     assert_eq!(status().await, 200);
     assert!(file.remove(grant.id()).unwrap());
     // A server that runs looks at its file again and again.
@@ -44,7 +51,6 @@ async fn revoked() -> (Bed, String) {
         }
     });
     refused.await.unwrap();
-    (bed, revoked)
 }
 
 #[tokio::test]
@@ -80,6 +86,25 @@ async fn every_operation_answers_401_in_the_same_bytes_whatever_is_wrong_with_th
         assert_eq!(Some(bed.send(twice).await), first);
     }
     assert_eq!(first.unwrap().headers["www-authenticate"], "Bearer realm=\"memory\"");
+}
+
+#[tokio::test]
+async fn an_answer_under_way_is_cut_off_once_its_token_is_revoked() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = TokenFile::at(folder.path().join("tokens.json"));
+    let (stolen, grant) = token("ada", "read");
+    file.add(grant.clone()).unwrap();
+    let bed = Bed::beside(Tokens::of_file(file.clone()).unwrap(), memory().await, Config::default());
+    for session in ["a", "b", "c", "d"] {
+        let message = json!({ "role": "user", "content": "word ".repeat(40_000) });
+        bed.ok(Call::post(format!("/v1/sessions/{session}/messages"), &json!({ "messages": [message] }))).await;
+    }
+    let request = Request::get("/v1/export").header("host", "localhost");
+    let request = request.header("authorization", format!("Bearer {stolen}")).body(Body::empty()).unwrap();
+    let export = bed.begin(request).await;
+    assert_eq!(export.status(), 200);
+    revoke(&bed, &file, &stolen, &grant).await;
+    assert!(to_bytes(export.into_body(), usize::MAX).await.is_err(), "it was sent to its end");
 }
 
 #[tokio::test]

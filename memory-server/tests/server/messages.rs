@@ -145,3 +145,19 @@ async fn a_search_of_a_branch_looks_at_the_past_that_it_shares() {
     let texts: Vec<&str> = found["hits"].as_array().unwrap().iter().map(|hit| hit["text"].as_str().unwrap()).collect();
     assert_eq!(texts, ["My dentist is Dr. Marsh."]);
 }
+
+#[tokio::test]
+async fn who_may_write_alone_is_told_nothing_of_a_session() {
+    let bed = Bed::new().await;
+    let append = |texts: &[&str]| Call::post(TALK, &said(texts)).header("idempotency-key", "first");
+    bed.ok(Call::post(TALK, &said(&["zero"]))).await;
+    let known = bed.ok(append(&["one", "two"])).await;
+    let told = bed.send(append(&["one", "two"]).by(&bed.writer)).await;
+    assert_eq!(told.status, 200, "{}", told.text());
+    // What was said before, and how much, stays with those who may read.
+    let ids = known["stored"].as_array().unwrap().iter().map(|stored| stored["id"].clone());
+    let stored: Vec<Value> = ids.map(|id| json!({ "id": id, "outcome": "added" })).collect();
+    let expected = json!({ "stored": stored, "tokens": known["tokens"], "durability": known["durability"] });
+    assert_eq!(told.json(), expected);
+    assert_eq!(bed.send(append(&["one", "three"]).by(&bed.writer)).await.status, 409);
+}

@@ -215,3 +215,50 @@ async fn forgetting_tells_what_every_store_did_and_which_ids_nothing_has() {
         StatusCode::FORBIDDEN
     );
 }
+
+#[tokio::test]
+async fn who_may_write_alone_puts_new_records_and_is_told_no_version() {
+    let bed = Bed::new().await;
+    let put = |text: &str, name: &str, value: &str| {
+        let call = Call::put(format!("/v1/records/{ID}"), &json!({ "text": text }));
+        bed.send(call.header(name, value).by(&bed.writer))
+    };
+    // What is stored already is put as what is new.
+    for _ in 0..2 {
+        let told = put("Ada has a cat", "if-none-match", "*").await;
+        assert_eq!((told.status, told.json()), (200, json!({ "id": ID })));
+        assert!(!told.headers.contains_key("etag"));
+    }
+    assert_eq!(put("Ada has a dog", "if-none-match", "*").await.status, 412);
+    for (text, version) in [("Ada has a cat", "\"1\""), ("Ada has a cat", "\"2\""), ("Ada has a dog", "\"1\"")] {
+        let refused = put(text, "if-match", version).await;
+        assert_eq!((refused.status, refused.json()["detail"].clone()), (403, json!("the token has no right to read")));
+    }
+    assert_eq!(bed.ok(Call::get(format!("/v1/records/{ID}"))).await["text"], "Ada has a cat");
+}
+
+#[tokio::test]
+async fn a_record_that_has_expired_is_gone_before_upkeep_deletes_it() {
+    let bed = Bed::new().await;
+    let path = format!("/v1/records/{ID}");
+    let put = |expires_at: &str| Call::put(&path, &json!({ "text": "Ada is in Porto", "expires_at": expires_at }));
+    let shown = async || {
+        let items = bed.ok(Call::post("/v1/items", &json!({ "items": [format!("r-{ID}")] }))).await;
+        let item = json!({ "uri": format!("memory://item/r-{ID}") });
+        let resource = bed.rpc(&bed.ada, "resources/read", &item).await;
+        (
+            bed.status(Call::get(&path)).await,
+            bed.status(Call::get(format!("{path}/history"))).await,
+            items["items"].as_array().unwrap().len(),
+            resource["error"].is_null(),
+        )
+    };
+    bed.ok(put("2199-01-01T00:00:00Z").header("if-none-match", "*")).await;
+    assert_eq!(shown().await, (200, 200, 1, true));
+    bed.ok(put("2001-01-01T00:00:00Z").header("if-match", "\"1\"")).await;
+    assert_eq!(shown().await, (404, 404, 0, false));
+    let other = json!({ "text": "Ada is in Lyon" });
+    assert_eq!(bed.status(Call::post(format!("{path}/supersede"), &other)).await, 404);
+    let updated = bed.tool("update_memory", &json!({ "id": ID, "text": "Ada is in Lyon" })).await;
+    assert!(updated.unwrap_err().contains("no memory"));
+}

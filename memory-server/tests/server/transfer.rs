@@ -45,3 +45,15 @@ async fn an_import_says_what_it_did_not_take_and_believes_no_other_owner() {
     assert_eq!(refused["added"], 0, "{refused}");
     assert_eq!(bed.status(Call::new(Method::POST, "/v1/import").body("{}")).await, 415);
 }
+
+#[tokio::test]
+async fn who_may_write_alone_is_not_told_what_an_import_finds() {
+    let bed = Bed::new().await;
+    let lines = "{\"session\":\"s\",\"role\":\"user\",\"content\":\"hello\"}\n";
+    assert_eq!(bed.ok(import(lines)).await["added"], 1);
+    assert_eq!(bed.ok(import(lines)).await["already"], 1);
+    let told = bed.send(import(lines).by(&bed.writer)).await;
+    assert_eq!(told.status, 200, "{}", told.text());
+    let told = told.json();
+    assert_eq!((&told["added"], &told["already"]), (&json!(1), &json!(0)));
+}

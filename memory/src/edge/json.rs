@@ -4,6 +4,7 @@ use memory_core::analysis::{Excerpt, Excerpts};
 use memory_core::engine::{Content, Context, Hit};
 use memory_core::store::chat::SessionState;
 use memory_core::{Fields, Filter, StoredMessage, StoredRecord, Timestamp};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Characters of the passage of a hit.
@@ -59,12 +60,26 @@ pub fn record(stored: &StoredRecord, now: Timestamp) -> Value {
     with(Content::Record(stored.clone()).to_json(), more)
 }
 
+/// A hit with its passage, written without a value between.
+#[derive(Serialize)]
+struct Found<'h> {
+    #[serde(flatten)]
+    hit: &'h Hit,
+    passage: Passage,
+}
+
+#[derive(Serialize)]
+struct Passage {
+    text: String,
+    matches: Vec<[usize; 2]>,
+}
+
 /// Returns a hit with the passage that answers the question of `excerpts`. Its places are counted in characters.
-pub fn hit(hit: &Hit, excerpts: &mut Excerpts<'_>) -> Value {
+pub fn hit<'h>(hit: &'h Hit, excerpts: &mut Excerpts<'_>) -> impl Serialize + use<'h> {
     let Excerpt { text, matches } = excerpts.of(&hit.content.text(), PASSAGE);
     let place = |at: usize| text.get(..at).map_or(0, |before| before.chars().count());
-    let places: Vec<[usize; 2]> = matches.iter().map(|range| [place(range.start), place(range.end)]).collect();
-    with(hit.to_json(), json!({ "passage": { "text": text, "matches": places } }))
+    let matches = matches.iter().map(|range| [place(range.start), place(range.end)]).collect();
+    Found { hit, passage: Passage { text, matches } }
 }
 
 /// Returns a context with its receipt: what [`sent`] returns, and `receipt`.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
@@ -15,12 +16,14 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::sources;
 use crate::app::App;
-use crate::caller::{Reads, Writes};
+use crate::caller::{Caller, Reads, Writes};
 use crate::input::{Json, OfRecord, Parameters};
 use crate::mcp::kept_from;
 use crate::problem::Problem;
 use crate::routes::list::List;
 use crate::routes::{Problems, json as answer};
+use crate::token::Right;
+use crate::unexpired::{is_there, unexpired};
 
 /// A record, with its version as its tag.
 fn tagged(value: &Value, version: u64) -> Response<Body> {
@@ -40,7 +43,7 @@ async fn known(ada: &Scoped, id: RecordId) -> Result<Option<StoredRecord>, Probl
     params(("record" = String, Path, format = Uuid)),
     responses((status = 200, description = "The record.", body = Object), Problems))]
 pub(crate) async fn get(Reads(ada): Reads, OfRecord(id): OfRecord) -> Result<Response<Body>, Problem> {
-    let stored = known(&ada, id).await?.ok_or_else(|| Problem::absent("record"))?;
+    let stored = unexpired(&ada, &[id]).await?.pop().ok_or_else(|| Problem::absent("record"))?;
     Ok(tagged(&edge::record(&stored, ada.memory().now()), stored.version))
 }
 
@@ -78,12 +81,13 @@ pub(crate) async fn history(
     Parameters(since): Parameters<Since>,
 ) -> Result<Response<Body>, Problem> {
     let after = since.after.as_deref().map(place_of).transpose()?;
-    let chain = ada.history(id).await?;
+    let (mut chain, now) = (ada.history(id).await?, ada.memory().now());
+    chain.retain(|stored| is_there(stored, now));
     if chain.is_empty() {
         return Err(Problem::absent("record"));
     }
     let is_before = |stored: &&StoredRecord| after.zip(place(stored)).is_some_and(|(after, place)| place <= after);
-    let (now, mut rest) = (ada.memory().now(), chain.iter().skip_while(is_before).peekable());
+    let mut rest = chain.iter().skip_while(is_before).peekable();
     let (mut list, mut last) = (List::within(app.config.answer_bytes), None);
     while let Some(stored) = rest.next_if(|_| !list.is_full()) {
         list.push(&edge::record(stored, now));
@@ -211,22 +215,28 @@ fn expected(headers: &HeaderMap) -> Result<Expect, Problem> {
 /// Stores a whole record over the version that was read, and nothing over another. Repeatable: what is stored with equal
 /// content succeeds. To keep the old text in the history, supersede it. What the tools `graph` and `files` of agents keep stays theirs:
 /// a record that they would not know any more is refused, and a text of a node that is not its words.
+/// A token that may not read stores new records alone, and is told no version.
 #[utoipa::path(put, path = "/v1/records/{record}", tag = "records", security(("token" = [])),
     params(("record" = String, Path, format = Uuid),
-        ("If-Match" = Option<String>, Header, description = "The ETag that was read."),
+        ("If-Match" = Option<String>, Header, description = "The ETag that was read. It needs the right to read too."),
         ("If-None-Match" = Option<String>, Header, description = "`*` for a new record.")),
     request_body = Whole,
-    responses((status = 200, description = "`id` and `version`.", body = Object),
+    responses((status = 200, description = "`id` and `version`; to a token that may not read, the `id`.", body = Object),
         (status = 412, description = "Another version is stored.", content_type = "application/problem+json", body = Problem),
         (status = 428, description = "No version was named.", content_type = "application/problem+json", body = Problem),
         Problems))]
 pub(crate) async fn put(
     Writes(ada): Writes,
+    Extension(caller): Extension<Caller>,
     OfRecord(id): OfRecord,
     headers: HeaderMap,
     Json(whole): Json<Whole>,
 ) -> Result<Response<Body>, Problem> {
     let expect = expected(&headers)?;
+    if expect != Expect::Absent {
+        // Also that nothing was stored tells what stands there.
+        caller.allowed(Right::Read)?;
+    }
     // Twice: the same request may have stored the record between the look and the put, with another time.
     for _ in 0..2 {
         let stored = known(&ada, id).await?;
@@ -237,7 +247,11 @@ pub(crate) async fn put(
             return Err(Problem::new(StatusCode::CONFLICT, why));
         }
         match ada.put(record, expect).await {
-            Ok(version) => return Ok(tagged(&json!({ "id": id, "version": version }), version)),
+            Ok(version) if caller.may_read() => {
+                return Ok(tagged(&json!({ "id": id, "version": version }), version));
+            }
+            // How often others changed it is not told.
+            Ok(_) => return Ok(answer(&json!({ "id": id }))),
             Err(Error::IdConflict { .. }) if stored.is_none() => {}
             Err(Error::Conflict | Error::IdConflict { .. }) => break,
             Err(error) => return Err(error.into()),

@@ -19,6 +19,7 @@ use crate::number::whole_if_any;
 use crate::problem::Problem;
 use crate::routes::{Problems, json as answer};
 use crate::token::Right;
+use crate::unexpired::unexpired;
 
 /// The longest time to live, in seconds: three hundred years.
 const LONGEST: u64 = 10_000_000_000;
@@ -165,7 +166,7 @@ pub(crate) async fn supersede(
     OfRecord(old): OfRecord,
     Json(told): Json<Told>,
 ) -> Result<Response<Body>, Problem> {
-    let stored = ada.get(&[old]).await?.pop().ok_or_else(|| Problem::absent("record"))?;
+    let stored = unexpired(&ada, &[old]).await?.pop().ok_or_else(|| Problem::absent("record"))?;
     if let Some(why) = kept_by_tools(&stored.record) {
         return Err(Problem::new(StatusCode::CONFLICT, why));
     }
