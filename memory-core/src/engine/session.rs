@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::filter::{Field, Filter, Scalar};
+use crate::filter::{Field, Filter};
 use crate::id::{ItemId, MessageId, Seq};
-use crate::message::{Message, Role, StoredMessage};
+use crate::message::{Message, StoredMessage};
 use crate::model::CounterId;
 use crate::store::chat::{Append, Compaction, Page, Placement, SessionState, Slice, View};
 
@@ -14,7 +14,7 @@ use super::counted::{measure_all, recount};
 use super::event::Event;
 use super::handle::Session;
 use super::inner::{Inner, Written};
-use super::past::Backwards;
+use super::past::{Backwards, no_instructions};
 use super::receipt::AppendReceipt;
 use crate::window::MemoryStats;
 
@@ -122,10 +122,8 @@ impl Session {
     #[doc(alias = "get_recent_messages")]
     pub async fn recent(&self) -> Result<Vec<StoredMessage>> {
         let limit = usize::try_from(self.buffer().window_messages.unwrap_or(RECENT)).unwrap_or(usize::MAX);
-        let instructions = [Role::System, Role::Developer].map(|role| Scalar::from(role.name()));
         // A branch says at its first number that it is one.
-        let first = Filter::eq(Field::Seq, 1);
-        let filter = Filter::Or(vec![Filter::In(Field::Role, instructions.into()).negate(), first]);
+        let filter = Filter::Or(vec![no_instructions(), Filter::eq(Field::Seq, 1)]);
         let (mut recent, mut back) = (Vec::new(), Backwards::new());
         while recent.len() < limit
             && let Some(page) = self.older(&mut back, limit.min(ROWS), Some(&filter)).await?

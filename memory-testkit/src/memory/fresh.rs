@@ -3,7 +3,7 @@
 use memory_core::engine::{Forget, Remember, Search};
 use memory_core::{Field, Filter, Role, Unit};
 
-use super::world::{World, found, holds, session};
+use super::world::{World, found, holds, session, texts};
 use crate::isolation::Stores;
 use crate::{Bed, Scene, equal};
 
@@ -13,6 +13,7 @@ scenarios!(TABLE: Stores = [
     o7_what_has_just_dropped_out_of_the_window_is_recalled,
     o7_what_was_forgotten_or_changed_is_not_found_by_what_it_was,
     o7_an_instruction_is_never_found,
+    o7_an_instruction_is_not_found_without_words_either,
 ]);
 
 const NONE: [&str; 0] = [];
@@ -95,6 +96,26 @@ async fn o7_an_instruction_is_never_found(bed: Bed<Stores>) -> Scene {
     world.talk("ada")?.append(vec![world.say(Role::System, "You are Aurora.")]).await?;
     for _ in 0..2 {
         equal(found(&world.owner("ada")?, &Search::new("Aurora")).await?, NONE)?;
+        world.tend().await?;
+    }
+    Ok(())
+}
+
+async fn o7_an_instruction_is_not_found_without_words_either(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let talk = world.talk("ada")?;
+    talk.append(vec![world.user("My rose needs water.")]).await?;
+    // They are newer, and more than are asked for.
+    let rules = [Role::System, Role::Developer, Role::System].map(|role| world.say(role, "You are Aurora."));
+    talk.append(rules.into()).await?;
+    let newest = Search::new("").limit(2);
+    let shared = newest.clone().sharing([world.ground.scope("ada")?]);
+    for _ in 0..2 {
+        equal(found(&world.owner("ada")?, &newest).await?, ["My rose needs water."])?;
+        equal(texts(&talk.search(&newest).await?), ["My rose needs water."])?;
+        equal(found(&world.owner("bob")?, &shared).await?, ["My rose needs water."])?;
+        let asked_for = newest.clone().matching(Filter::eq(Field::Role, "system"));
+        equal(found(&world.owner("ada")?, &asked_for).await?, NONE)?;
         world.tend().await?;
     }
     Ok(())
