@@ -10,6 +10,8 @@ mod trace;
 mod untell;
 mod words;
 
+use std::collections::HashSet;
+
 use futures_util::future::join_all;
 
 use crate::error::{Error, Result};
@@ -190,6 +192,9 @@ impl Scoped {
     /// Forgets records, and the records derived from them.
     async fn forget_records(&self, ids: &[RecordId], protected: Protected) -> Result<ForgetReceipt> {
         let mut draft = Draft::default();
+        let mut named = HashSet::with_capacity(ids.len());
+        // A batch puts a record once.
+        let ids: Vec<RecordId> = ids.iter().copied().filter(|id| named.insert(*id)).collect();
         for batch in ids.chunks(BATCH) {
             let mut fall = Fall::of(batch.iter().copied().map(ItemId::Record), protected);
             fall.last = batch.iter().copied().collect();

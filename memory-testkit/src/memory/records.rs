@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use memory_core::engine::{Remember, Remembered, Search};
+use memory_core::engine::{Forget, Remember, Remembered, Search};
 use memory_core::{Error, Field, Filter, ItemId, Record, RecordId, Unit};
 
 use super::world::{World, found};
@@ -15,6 +15,7 @@ scenarios!(TABLE: Stores = [
     an_update_that_changes_nothing_writes_nothing,
     an_update_keeps_what_another_wrote_meanwhile,
     an_update_refuses_what_it_may_not_change,
+    a_record_named_twice_is_forgotten_once,
 ]);
 
 async fn records_are_listed_by_time_in_pages(bed: Bed<Stores>) -> Scene {
@@ -122,4 +123,19 @@ async fn an_update_refuses_what_it_may_not_change(bed: Bed<Stores>) -> Scene {
     fails!(ada.update(RecordId::fresh(), |_| {}).await, Error::Invalid { .. });
     equal(ada.get(&[told.id]).await?.first().map(|stored| stored.version), Some(told.version))?;
     equal(found(&ada, &Search::new("tea")).await?.len(), 1)
+}
+
+async fn a_record_named_twice_is_forgotten_once(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    let rose = ada.remember(Remember::fact("Ada has a rose")).await?.id;
+    let derived = Remember::fact("Ada likes flowers").with_source(ItemId::Record(rose));
+    let tea = ada.remember(Remember::fact("Ada likes tea")).await?.id;
+    ada.remember(derived).await?;
+    let twice = Forget::Records(vec![rose, tea, rose, tea]);
+    for (removed, derived) in [(3, 1), (0, 0)] {
+        let receipt = ada.forget(&twice).await?;
+        equal((receipt.removed, receipt.derived, receipt.complete), (removed, derived, true))?;
+    }
+    equal(ada.records(&Filter::All, None, 10).await?, [])
 }
