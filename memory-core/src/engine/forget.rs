@@ -155,7 +155,7 @@ impl Scoped {
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += standing.asked;
         draft.derived += standing.fallen + fall.derived + self.drop_notes(&fall.items).1;
-        draft.failures.extend(inner.delete_items(self.scope(), &fall.items).await);
+        self.clear_indexes(&fall.items, &fall, draft).await;
         // The index entries of the neighbours hold words of the forgotten messages.
         for (session, SeqRange { first, last }) in neighbourhoods(standing.places) {
             let again = inner.index_again(self.scope(), &session, first, last).await;
@@ -209,7 +209,7 @@ impl Scoped {
             let (notes, derived) = self.drop_notes(&fall.items);
             draft.removed += notes;
             draft.derived += fall.derived + derived;
-            draft.failures.extend(self.inner().delete_items(self.scope(), &fall.items).await);
+            self.clear_indexes(&fall.items, &fall, &mut draft).await;
         }
         Ok(draft.finish())
     }
@@ -243,7 +243,14 @@ impl Scoped {
     /// Finishes what had fallen before a protected record stopped the rest.
     async fn stop(&self, fall: &Fall, draft: &mut Draft) {
         draft.derived += fall.derived + self.drop_notes(fall.fallen()).1;
-        draft.failures.extend(self.inner().delete_items(self.scope(), fall.fallen()).await);
+        self.clear_indexes(fall.fallen(), fall, draft).await;
+    }
+
+    /// Deletes `gone` from every index, and puts the records there as they are now that lost some of their tellings.
+    async fn clear_indexes(&self, gone: &[ItemId], fall: &Fall, draft: &mut Draft) {
+        let left: Vec<RecordId> = fall.left.iter().copied().collect();
+        draft.failures.extend(self.inner().delete_items(self.scope(), gone).await);
+        draft.failures.extend(self.inner().index_records_again(self.scope(), &left).await);
     }
 
     /// Drops the notes that are among `items` or derived from one of them, which truth does not hold any more. Returns how many of
