@@ -67,7 +67,8 @@ impl Session {
         let sizes = batch.messages.iter().map(|new| new.tokens);
         let placed = appended.placements.iter().copied().zip(sizes);
         inner.tell_growth(self.scoped().scope(), self.buffer(), &appended.state, placed);
-        self.note_written(batch.messages.iter().map(|new| new.message.id), &appended.placements);
+        let written = batch.messages.iter().map(|new| (new.message.id, Some(&*new.message)));
+        self.note_written(written, &appended.placements);
         // What waits in a journal is not there for upkeep yet.
         if appended.placements.iter().any(|placement| *placement != Placement::Queued) {
             inner.changed.notify_one();
@@ -187,7 +188,7 @@ impl Session {
         let restored = inner.chat.store().restore(self.scoped().scope(), self.id(), fence, &rows).await?;
         let placed = restored.placements.iter().copied().zip(rows.iter().map(|row| row.tokens));
         inner.tell_growth(self.scoped().scope(), self.buffer(), &restored.state, placed);
-        self.note_written(rows.iter().map(|row| row.id), &restored.placements);
+        self.note_written(rows.iter().map(|row| (row.id, row.message.as_deref())), &restored.placements);
         inner.changed.notify_one();
         Ok(AppendReceipt {
             placements: restored.placements,
@@ -208,10 +209,17 @@ impl Session {
 
     /// Notes the messages that were stored now, for searches to find before an index has them. Those stored before are left to it;
     /// those that wait are found where they do.
-    fn note_written(&self, ids: impl Iterator<Item = MessageId>, placements: &[Placement]) {
-        let added = ids.zip(placements).filter(|(_, placement)| matches!(placement, Placement::Added(_)));
-        let written = |(id, _)| Written { item: ItemId::Message(id), session: Some(self.id().clone()), version: 0 };
-        let written: Vec<Written> = added.map(written).collect();
+    fn note_written<'a>(
+        &self,
+        messages: impl Iterator<Item = (MessageId, Option<&'a Message>)>,
+        placements: &[Placement],
+    ) {
+        let added = messages.zip(placements).filter(|(_, placement)| matches!(placement, Placement::Added(_)));
+        let written = added.map(|((id, message), _)| {
+            let bytes = message.map_or(0, |message| message.encoded_len() as u64);
+            Written { item: ItemId::Message(id), session: Some(self.id().clone()), version: 0, bytes }
+        });
+        let written: Vec<Written> = written.collect();
         self.scoped().inner().note_written(self.scoped().scope(), written.into_iter());
     }
 

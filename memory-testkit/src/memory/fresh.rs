@@ -1,9 +1,12 @@
 //! What was just written is found at once, and stays found when upkeep has indexed it.
 
+use std::sync::Arc;
+
 use memory_core::engine::{Forget, Remember, Search};
 use memory_core::{Field, Filter, Role, Unit};
 
 use super::world::{World, found, holds, session, texts};
+use crate::doubles::Counting;
 use crate::isolation::Stores;
 use crate::{Bed, Scene, equal};
 
@@ -14,6 +17,7 @@ scenarios!(TABLE: Stores = [
     o7_what_was_forgotten_or_changed_is_not_found_by_what_it_was,
     o7_an_instruction_is_never_found,
     o7_an_instruction_is_not_found_without_words_either,
+    o7_what_is_not_indexed_yet_costs_a_search_a_bounded_number_of_bytes,
 ]);
 
 const NONE: [&str; 0] = [];
@@ -118,5 +122,24 @@ async fn o7_an_instruction_is_not_found_without_words_either(bed: Bed<Stores>) -
         equal(found(&world.owner("ada")?, &asked_for).await?, NONE)?;
         world.tend().await?;
     }
+    Ok(())
+}
+
+async fn o7_what_is_not_indexed_yet_costs_a_search_a_bounded_number_of_bytes(bed: Bed<Stores>) -> Scene {
+    let (world, counting) = (World::open(&bed).await?, Arc::<Counting>::default());
+    let memory = world.ground.open_counted(&counting, |_, builder| builder).await?;
+    let ada = memory.of(&world.ground.scope("ada")?);
+    let talk = ada.session(&session("talk")?);
+    talk.append(vec![world.user("My rose is called Aurora.")]).await?;
+    // Nine mebibytes, of which no search needs a word.
+    let long = "- ".repeat(1 << 19);
+    for _ in 0..9 {
+        talk.append(vec![world.user(&long)]).await?;
+    }
+    talk.flush().await?;
+    counting.reset();
+    // However much was said later, the short message is found.
+    equal(found(&ada, &Search::new("Aurora")).await?, ["My rose is called Aurora."])?;
+    check!(counting.rows("get") <= 4, "{} messages are read, most of a mebibyte", counting.rows("get"));
     Ok(())
 }
