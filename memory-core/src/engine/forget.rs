@@ -10,6 +10,8 @@ mod trace;
 mod untell;
 mod words;
 
+use std::collections::HashSet;
+
 use futures_util::future::join_all;
 
 use crate::error::{Error, Result};
@@ -153,7 +155,7 @@ impl Scoped {
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += standing.asked;
         draft.derived += standing.fallen + fall.derived + self.drop_notes(&fall.items).1;
-        draft.failures.extend(inner.delete_items(self.scope(), &fall.items).await);
+        self.clear_indexes(&fall.items, &fall, draft).await;
         // The index entries of the neighbours hold words of the forgotten messages.
         for (session, SeqRange { first, last }) in neighbourhoods(standing.places) {
             let again = inner.index_again(self.scope(), &session, first, last).await;
@@ -190,6 +192,9 @@ impl Scoped {
     /// Forgets records, and the records derived from them.
     async fn forget_records(&self, ids: &[RecordId], protected: Protected) -> Result<ForgetReceipt> {
         let mut draft = Draft::default();
+        let mut named = HashSet::with_capacity(ids.len());
+        // A batch puts a record once.
+        let ids: Vec<RecordId> = ids.iter().copied().filter(|id| named.insert(*id)).collect();
         for batch in ids.chunks(BATCH) {
             let mut fall = Fall::of(batch.iter().copied().map(ItemId::Record), protected);
             fall.last = batch.iter().copied().collect();
@@ -204,7 +209,7 @@ impl Scoped {
             let (notes, derived) = self.drop_notes(&fall.items);
             draft.removed += notes;
             draft.derived += fall.derived + derived;
-            draft.failures.extend(self.inner().delete_items(self.scope(), &fall.items).await);
+            self.clear_indexes(&fall.items, &fall, &mut draft).await;
         }
         Ok(draft.finish())
     }
@@ -238,7 +243,14 @@ impl Scoped {
     /// Finishes what had fallen before a protected record stopped the rest.
     async fn stop(&self, fall: &Fall, draft: &mut Draft) {
         draft.derived += fall.derived + self.drop_notes(fall.fallen()).1;
-        draft.failures.extend(self.inner().delete_items(self.scope(), fall.fallen()).await);
+        self.clear_indexes(fall.fallen(), fall, draft).await;
+    }
+
+    /// Deletes `gone` from every index, and puts the records there as they are now that lost some of their tellings.
+    async fn clear_indexes(&self, gone: &[ItemId], fall: &Fall, draft: &mut Draft) {
+        let left: Vec<RecordId> = fall.left.iter().copied().collect();
+        draft.failures.extend(self.inner().delete_items(self.scope(), gone).await);
+        draft.failures.extend(self.inner().index_records_again(self.scope(), &left).await);
     }
 
     /// Drops the notes that are among `items` or derived from one of them, which truth does not hold any more. Returns how many of

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use futures_util::future::try_join_all;
 
 use crate::error::{Error, Result};
-use crate::filter::Filter;
+use crate::filter::{Field, Filter, Scalar};
 use crate::id::{Seq, SessionId};
-use crate::message::{Link, Point, StoredMessage};
+use crate::message::{Link, Point, Role, StoredMessage};
 use crate::store::chat::{Edge, Page, View};
 
 use super::handle::Session;
@@ -225,6 +225,12 @@ impl Session {
     fn of(&self, point: Option<&Point>) -> Self {
         point.map_or_else(|| self.clone(), |point| self.scoped().session(&point.session))
     }
+}
+
+/// Returns the filter for what is no instruction. A row that begins a branch does not match it.
+pub(super) fn no_instructions() -> Filter {
+    let instructions = [Role::System, Role::Developer].map(|role| Scalar::from(role.name()));
+    Filter::In(Field::Role, instructions.into()).negate()
 }
 
 /// Returns the number after `seq`.

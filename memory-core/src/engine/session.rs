@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::filter::{Field, Filter, Scalar};
+use crate::filter::{Field, Filter};
 use crate::id::{ItemId, MessageId, Seq};
-use crate::message::{Message, Role, StoredMessage};
+use crate::message::{Message, StoredMessage};
 use crate::model::CounterId;
 use crate::store::chat::{Append, Compaction, Page, Placement, SessionState, Slice, View};
 
@@ -14,7 +14,7 @@ use super::counted::{measure_all, recount};
 use super::event::Event;
 use super::handle::Session;
 use super::inner::{Inner, Written};
-use super::past::Backwards;
+use super::past::{Backwards, no_instructions};
 use super::receipt::AppendReceipt;
 use crate::window::MemoryStats;
 
@@ -67,7 +67,8 @@ impl Session {
         let sizes = batch.messages.iter().map(|new| new.tokens);
         let placed = appended.placements.iter().copied().zip(sizes);
         inner.tell_growth(self.scoped().scope(), self.buffer(), &appended.state, placed);
-        self.note_written(batch.messages.iter().map(|new| new.message.id), &appended.placements);
+        let written = batch.messages.iter().map(|new| (new.message.id, Some(&*new.message)));
+        self.note_written(written, &appended.placements);
         // What waits in a journal is not there for upkeep yet.
         if appended.placements.iter().any(|placement| *placement != Placement::Queued) {
             inner.changed.notify_one();
@@ -122,10 +123,8 @@ impl Session {
     #[doc(alias = "get_recent_messages")]
     pub async fn recent(&self) -> Result<Vec<StoredMessage>> {
         let limit = usize::try_from(self.buffer().window_messages.unwrap_or(RECENT)).unwrap_or(usize::MAX);
-        let instructions = [Role::System, Role::Developer].map(|role| Scalar::from(role.name()));
         // A branch says at its first number that it is one.
-        let first = Filter::eq(Field::Seq, 1);
-        let filter = Filter::Or(vec![Filter::In(Field::Role, instructions.into()).negate(), first]);
+        let filter = Filter::Or(vec![no_instructions(), Filter::eq(Field::Seq, 1)]);
         let (mut recent, mut back) = (Vec::new(), Backwards::new());
         while recent.len() < limit
             && let Some(page) = self.older(&mut back, limit.min(ROWS), Some(&filter)).await?
@@ -189,7 +188,7 @@ impl Session {
         let restored = inner.chat.store().restore(self.scoped().scope(), self.id(), fence, &rows).await?;
         let placed = restored.placements.iter().copied().zip(rows.iter().map(|row| row.tokens));
         inner.tell_growth(self.scoped().scope(), self.buffer(), &restored.state, placed);
-        self.note_written(rows.iter().map(|row| row.id), &restored.placements);
+        self.note_written(rows.iter().map(|row| (row.id, row.message.as_deref())), &restored.placements);
         inner.changed.notify_one();
         Ok(AppendReceipt {
             placements: restored.placements,
@@ -210,10 +209,17 @@ impl Session {
 
     /// Notes the messages that were stored now, for searches to find before an index has them. Those stored before are left to it;
     /// those that wait are found where they do.
-    fn note_written(&self, ids: impl Iterator<Item = MessageId>, placements: &[Placement]) {
-        let added = ids.zip(placements).filter(|(_, placement)| matches!(placement, Placement::Added(_)));
-        let written = |(id, _)| Written { item: ItemId::Message(id), session: Some(self.id().clone()), version: 0 };
-        let written: Vec<Written> = added.map(written).collect();
+    fn note_written<'a>(
+        &self,
+        messages: impl Iterator<Item = (MessageId, Option<&'a Message>)>,
+        placements: &[Placement],
+    ) {
+        let added = messages.zip(placements).filter(|(_, placement)| matches!(placement, Placement::Added(_)));
+        let written = added.map(|((id, message), _)| {
+            let bytes = message.map_or(0, |message| message.encoded_len() as u64);
+            Written { item: ItemId::Message(id), session: Some(self.id().clone()), version: 0, bytes }
+        });
+        let written: Vec<Written> = written.collect();
         self.scoped().inner().note_written(self.scoped().scope(), written.into_iter());
     }
 

@@ -128,9 +128,9 @@ impl WriteBehind {
         let _ = self.shared.listener.set(Box::new(listener));
     }
 
-    /// Returns the newest messages of an owner that wait, at most `limit`; not those of the session `but`.
-    pub(crate) fn waiting_of(&self, scope: &Scope, but: Option<&SessionId>, limit: usize) -> Vec<MessageId> {
-        self.shared.queue.lock().ids(scope, but, limit)
+    /// Returns the newest messages of an owner that wait, each with its bytes, at most `limit`; not those of the session `but`.
+    pub(crate) fn waiting_of(&self, scope: &Scope, but: Option<&SessionId>, limit: usize) -> Vec<(MessageId, u64)> {
+        self.shared.queue.lock().sizes(scope, but, limit)
     }
 
     /// Sends messages of an owner with these ids to the primary, if they wait, and what waits before them.

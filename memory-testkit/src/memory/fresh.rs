@@ -1,9 +1,12 @@
 //! What was just written is found at once, and stays found when upkeep has indexed it.
 
+use std::sync::Arc;
+
 use memory_core::engine::{Forget, Remember, Search};
 use memory_core::{Field, Filter, Role, Unit};
 
-use super::world::{World, found, holds, session};
+use super::world::{World, found, holds, session, texts};
+use crate::doubles::Counting;
 use crate::isolation::Stores;
 use crate::{Bed, Scene, equal};
 
@@ -13,6 +16,8 @@ scenarios!(TABLE: Stores = [
     o7_what_has_just_dropped_out_of_the_window_is_recalled,
     o7_what_was_forgotten_or_changed_is_not_found_by_what_it_was,
     o7_an_instruction_is_never_found,
+    o7_an_instruction_is_not_found_without_words_either,
+    o7_what_is_not_indexed_yet_costs_a_search_a_bounded_number_of_bytes,
 ]);
 
 const NONE: [&str; 0] = [];
@@ -97,5 +102,44 @@ async fn o7_an_instruction_is_never_found(bed: Bed<Stores>) -> Scene {
         equal(found(&world.owner("ada")?, &Search::new("Aurora")).await?, NONE)?;
         world.tend().await?;
     }
+    Ok(())
+}
+
+async fn o7_an_instruction_is_not_found_without_words_either(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let talk = world.talk("ada")?;
+    talk.append(vec![world.user("My rose needs water.")]).await?;
+    // They are newer, and more than are asked for.
+    let rules = [Role::System, Role::Developer, Role::System].map(|role| world.say(role, "You are Aurora."));
+    talk.append(rules.into()).await?;
+    let newest = Search::new("").limit(2);
+    let shared = newest.clone().sharing([world.ground.scope("ada")?]);
+    for _ in 0..2 {
+        equal(found(&world.owner("ada")?, &newest).await?, ["My rose needs water."])?;
+        equal(texts(&talk.search(&newest).await?), ["My rose needs water."])?;
+        equal(found(&world.owner("bob")?, &shared).await?, ["My rose needs water."])?;
+        let asked_for = newest.clone().matching(Filter::eq(Field::Role, "system"));
+        equal(found(&world.owner("ada")?, &asked_for).await?, NONE)?;
+        world.tend().await?;
+    }
+    Ok(())
+}
+
+async fn o7_what_is_not_indexed_yet_costs_a_search_a_bounded_number_of_bytes(bed: Bed<Stores>) -> Scene {
+    let (world, counting) = (World::open(&bed).await?, Arc::<Counting>::default());
+    let memory = world.ground.open_counted(&counting, |_, builder| builder).await?;
+    let ada = memory.of(&world.ground.scope("ada")?);
+    let talk = ada.session(&session("talk")?);
+    talk.append(vec![world.user("My rose is called Aurora.")]).await?;
+    // Nine mebibytes, of which no search needs a word.
+    let long = "- ".repeat(1 << 19);
+    for _ in 0..9 {
+        talk.append(vec![world.user(&long)]).await?;
+    }
+    talk.flush().await?;
+    counting.reset();
+    // However much was said later, the short message is found.
+    equal(found(&ada, &Search::new("Aurora")).await?, ["My rose is called Aurora."])?;
+    check!(counting.rows("get") <= 4, "{} messages are read, most of a mebibyte", counting.rows("get"));
     Ok(())
 }

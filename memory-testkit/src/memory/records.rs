@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use memory_core::engine::{Forget, Remember, Remembered, Search};
 use memory_core::{Error, Field, Filter, ItemId, Record, RecordId, Unit};
 
-use super::world::{World, found};
+use super::world::{World, found, session};
 use crate::isolation::Stores;
 use crate::{Bed, Scene, equal};
 
@@ -16,6 +16,8 @@ scenarios!(TABLE: Stores = [
     an_update_keeps_what_another_wrote_meanwhile,
     an_update_refuses_what_it_may_not_change,
     a_statement_with_a_forgotten_link_is_still_one_record,
+    a_record_named_twice_is_forgotten_once,
+    what_a_telling_added_is_in_no_index_when_a_forget_is_complete,
 ]);
 
 async fn records_are_listed_by_time_in_pages(bed: Bed<Stores>) -> Scene {
@@ -148,6 +150,64 @@ async fn a_statement_with_a_forgotten_link_is_still_one_record(bed: Bed<Stores>)
         equal(again.iter().map(|told| told.id).collect::<Vec<_>>(), [last.id])?;
         let current = owner.records(&Filter::current(world.memory.now()), None, 100).await?;
         equal(current.iter().filter(|stored| stored.record.text == ROME).count(), 1)?;
+    }
+    Ok(())
+}
+
+async fn a_record_named_twice_is_forgotten_once(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    let rose = ada.remember(Remember::fact("Ada has a rose")).await?.id;
+    let derived = Remember::fact("Ada likes flowers").with_source(ItemId::Record(rose));
+    let tea = ada.remember(Remember::fact("Ada likes tea")).await?.id;
+    ada.remember(derived).await?;
+    let twice = Forget::Records(vec![rose, tea, rose, tea]);
+    for (removed, derived) in [(3, 1), (0, 0)] {
+        let receipt = ada.forget(&twice).await?;
+        equal((receipt.removed, receipt.derived, receipt.complete), (removed, derived, true))?;
+    }
+    equal(ada.records(&Filter::All, None, 10).await?, [])
+}
+
+async fn what_a_telling_added_is_in_no_index_when_a_forget_is_complete(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let fact = || Remember::fact("Ada lives in Rome");
+    for subject in ["of a message", "of a record", "of a conversation"] {
+        let ada = world.owner(subject)?;
+        let id = ada.remember(fact()).await?.id;
+        let again = fact().with_metadata("door_code", "4711").with_tag("door");
+        let (again, forget) = match subject {
+            "of a message" => {
+                let said = world.user("I live in Rome, and the code of my door is 4711.");
+                let source = said.id;
+                world.talk(subject)?.append(vec![said]).await?;
+                (again.with_source(ItemId::Message(source)), Forget::Messages(vec![source]))
+            }
+            "of a record" => {
+                let source = ada.remember(Remember::fact("The code of Ada's door is 4711")).await?.id;
+                (again.with_source(ItemId::Record(source)), Forget::Records(vec![source]))
+            }
+            _ => (again.with_session(session("home")?), Forget::Session(session("home")?)),
+        };
+        equal(ada.remember(again).await?.id, id)?;
+        world.tend().await?;
+        // A process that wrote nothing asks the indexes alone.
+        let reader = world.ground.reader(subject).await?;
+        let rome = Search::new("Rome").only(Unit::Record);
+        let of_door = [Filter::eq(Field::Tag, "door"), Filter::eq(Field::Metadata("door_code".into()), "4711")];
+        for (left, is_forgotten) in [(1, false), (0, true)] {
+            if is_forgotten {
+                check!(ada.forget(&forget).await?.complete, "something {subject} is left");
+            }
+            for filter in of_door.clone() {
+                let receipt = reader.search(&rome.clone().matching(filter)).await?.receipt;
+                equal((receipt.text_candidates, receipt.vector_candidates), (left, left))?;
+            }
+        }
+        let hits = reader.search(&rome).await?.hits;
+        equal(hits.iter().map(|hit| hit.item.clone()).collect::<Vec<_>>(), [ItemId::Record(id)])?;
+        let in_both = hits.iter().all(|hit| hit.signals.text.is_some() && hit.signals.cosine.is_some());
+        check!(in_both, "not in both indexes: {hits:?}");
     }
     Ok(())
 }

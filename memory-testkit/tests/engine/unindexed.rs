@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use memory_core::analysis::Analysis;
-use memory_core::engine::{Memory, Scoped, Search};
+use memory_core::engine::{Memory, Scoped, Search, Stage};
 use memory_core::rank::{Ranking, Weights};
 use memory_core::reference::{MemChat, MemRecords, MemText};
 use memory_core::{Message, Role, Scope, Truth};
-use memory_testkit::doubles::{Counting, Tapped};
+use memory_testkit::doubles::{Counting, Faulty, Tapped, When};
 
 use crate::bench::{Bench, Taps, session};
 
@@ -78,4 +78,19 @@ async fn what_another_process_has_indexed_is_not_read_again_and_again() {
     assert_eq!(reads(&ada, &counting, "tulip").await, 1);
     memory.upkeep_once().await.unwrap();
     assert_eq!(reads(&ada, &counting, "tulip").await, 0);
+}
+
+#[tokio::test]
+async fn what_the_index_has_is_read_although_what_it_has_not_cannot_be_read() {
+    let faults = Arc::new(Faulty::at(1, When::Before).of("get"));
+    let bench = Bench::with(Taps { chat_faults: faults.clone(), ..Taps::default() }, |builder| builder).await;
+    bench.session("ada").append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+    bench.tend().await;
+    bench.session("ada").append(vec![bench.user("Aurora needs water.")]).await.unwrap();
+    assert!(!faults.has_failed(), "nothing was read by its id yet");
+    let found = bench.owner("ada").search(&Search::new("Aurora")).await.unwrap();
+    assert_eq!(found.hits.iter().map(|hit| hit.content.text()).collect::<Vec<_>>(), ["My rose is called Aurora."]);
+    let stages: Vec<Stage> = found.receipt.degraded.iter().map(|degraded| degraded.stage).collect();
+    assert_eq!((stages, faults.has_failed()), (vec![Stage::Chat], true));
+    assert_eq!(texts(&bench.owner("ada"), "Aurora").await.len(), 2);
 }

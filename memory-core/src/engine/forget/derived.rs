@@ -5,7 +5,7 @@
 //! before. Without this mark a record could be derived from it between the look and the deletion. If the forget were cut off
 //! then, no chain of sources would lead to that record any more.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::engine::handle::Scoped;
@@ -41,6 +41,8 @@ pub(super) enum Protected {
 pub(super) struct Fall {
     /// What is forgotten, and what has fallen with it so far.
     pub(super) items: Vec<ItemId>,
+    /// The records that stay and lost some of their tellings. Indexes may still hold what those added.
+    pub(super) left: BTreeSet<RecordId>,
     /// A session whose records fall too.
     pub(super) session: Option<SessionId>,
     /// Records that the caller deletes itself, after all others have fallen.
@@ -159,11 +161,12 @@ impl Scoped {
             self.doom_found(&found.free).await?;
             return Err(Error::Conflict);
         }
-        for stored in std::mem::take(&mut found.left).into_values() {
-            // The next look finds a record that has no tellings left by now.
-            self.take_back(stored, |telling| found.takes_back(telling)).await?;
-        }
+        let left: Vec<RecordId> = found.left.keys().copied().collect();
+        let taken_back = self.take_back_found(&mut found).await;
         let mut order = found.order;
+        // Also if one of them failed: no further look finds those before it.
+        fall.left.extend(left);
+        taken_back?;
         fall.has_spared = has_spared;
         while !order.is_empty() {
             let batch = order.split_off(order.len().saturating_sub(BATCH));
@@ -175,6 +178,15 @@ impl Scoped {
             fall.items.extend(batch.into_iter().map(|(id, _)| ItemId::Record(id)));
         }
         Ok(is_any)
+    }
+
+    /// Takes back the tellings found of the records that stay.
+    async fn take_back_found(&self, found: &mut Derived<'_>) -> Result<()> {
+        for stored in std::mem::take(&mut found.left).into_values() {
+            // The next look finds a record that has no tellings left by now.
+            self.take_back(stored, |telling| found.takes_back(telling)).await?;
+        }
+        Ok(())
     }
 
     /// Dooms the records found, except those that have changed since.

@@ -46,8 +46,9 @@ pub struct ForgetReceipt {
     /// The indexes that could not be asked, because this process has not opened them. The forget is noted for them; it is done
     /// once they have no notes of the owner left, which the same call tells. Retire an index that nobody opens any more.
     pub unasked: Vec<Unasked>,
-    /// Whether nothing is left: a last look into truth found nothing derived, every index asked confirmed its deletion, no other
-    /// index has notes of the owner, and no erasure of everything stopped half-way.
+    /// Whether nothing is left: a last look into truth found nothing derived, every index asked confirmed its deletion and has the
+    /// records that stay without what was taken back from them, no other index has notes of the owner, and no erasure of
+    /// everything stopped half-way.
     ///
     /// If false, upkeep completes the indexes, including what an earlier call that was cut off left there. Nothing can be
     /// recalled meanwhile, because truth does not hold it. A cache that did not answer is not asked again until its entries

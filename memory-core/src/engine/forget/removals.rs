@@ -49,7 +49,7 @@ impl Scoped {
         }
         draft.is_unsettled |= !is_settled;
         draft.derived += fall.derived + self.drop_notes(&fall.items).1;
-        draft.failures.extend(self.inner().delete_items(self.scope(), &fall.records()).await);
+        self.clear_indexes(&fall.records(), &fall, draft).await;
         Ok(())
     }
 }

@@ -50,7 +50,6 @@ impl Scoped {
     /// Forgets a session. Texts go first; the messages' ids, and traces of the summaries, stay until nothing derived from them is
     /// left. So if this is cut off, the same call finds the rest by the ids.
     pub(super) async fn forget_session(&self, session: &SessionId) -> Result<ForgetReceipt> {
-        let inner = self.inner();
         let mut draft = Draft::default();
         let mut fall = Fall { session: Some(session.clone()), ..Fall::default() };
         self.end_removals(Protected::Falls, &mut draft).await?;
@@ -62,7 +61,7 @@ impl Scoped {
         draft.removed += contents.messages + fall.of_session;
         draft.derived += fall.derived + self.drop_notes(&fall.items).1;
         draft.failures.extend(self.delete_deleted(session).await?);
-        draft.failures.extend(inner.delete_items(self.scope(), &fall.records()).await);
+        self.clear_indexes(&fall.records(), &fall, &mut draft).await;
         self.untrace_settled(&contents.traces, &mut draft).await;
         Ok(draft.finish())
     }

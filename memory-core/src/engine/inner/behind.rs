@@ -9,6 +9,7 @@ use crate::layer::write_behind::Flushed;
 use crate::scope::Scope;
 use crate::store::chat::Placement;
 
+use super::unindexed::shortest;
 use super::{Inner, Written};
 
 /// How many messages that wait a search looks at, the newest.
@@ -30,21 +31,18 @@ impl Inner {
         match flushed {
             Flushed::Taken { scope, state, placed } => {
                 let session = &state.session;
-                let added = placed.iter().filter(|(.., placement)| matches!(placement, Placement::Added(_)));
-                let written = |(id, ..): &(MessageId, u64, Placement)| Written {
-                    item: ItemId::Message(*id),
+                let added = placed.iter().filter(|placed| matches!(placed.placement, Placement::Added(_)));
+                let written = added.map(|placed| Written {
+                    item: ItemId::Message(placed.id),
                     session: Some(session.clone()),
                     version: 0,
-                };
-                self.note_written(scope, added.map(written).collect::<Vec<_>>().into_iter());
+                    bytes: placed.bytes,
+                });
+                self.note_written(scope, written.collect::<Vec<_>>().into_iter());
                 let settings = self.buffers.of(scope, session);
                 self.note_if_full(scope, session, &settings, state);
-                self.tell_growth(
-                    scope,
-                    &settings,
-                    state,
-                    placed.iter().map(|(_, tokens, placement)| (*placement, *tokens)),
-                );
+                let sizes = placed.iter().map(|placed| (placed.placement, placed.tokens));
+                self.tell_growth(scope, &settings, state, sizes);
                 self.changed.notify_one();
             }
             Flushed::Refused { scope, session, message, why } => {
@@ -58,10 +56,10 @@ impl Inner {
         }
     }
 
-    /// Returns the messages of an owner that wait; not those of the session `but`.
+    /// Returns the messages of an owner that wait, the newest and of these the shortest; not those of the session `but`.
     pub(in crate::engine) fn waiting_of(&self, scope: &Scope, but: Option<&SessionId>) -> Vec<ItemId> {
-        let ids = self.behind.as_ref().map(|behind| behind.waiting_of(scope, but, WAITING)).unwrap_or_default();
-        ids.into_iter().map(ItemId::Message).collect()
+        let sized = self.behind.as_ref().map(|behind| behind.waiting_of(scope, but, WAITING)).unwrap_or_default();
+        shortest(sized).into_iter().map(ItemId::Message).collect()
     }
 
     /// Sends messages to truth that wait before it, so that they are there.

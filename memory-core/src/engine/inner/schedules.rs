@@ -85,12 +85,12 @@ fn s0_20_an_overlay_has_no_deadlock_and_shows_what_was_noted_until_it_is_indexed
         let unindexed = Arc::new(Unindexed::default());
         threads(&unindexed, |unindexed, name| {
             let item = ItemId::Record(id(name));
-            unindexed.note(&ada(), [Written::record(id(name), 1), Written::record(id(name), 2)].into_iter());
+            unindexed.note(&ada(), [Written::record(id(name), 1, 10), Written::record(id(name), 2, 10)].into_iter());
             unindexed.remove(&ada(), [(item.clone(), 1)].into_iter());
             assert!(unindexed.of(&ada(), None).contains(&item));
             unindexed.remove(&ada(), [(item.clone(), 2)].into_iter());
             assert!(!unindexed.of(&ada(), None).contains(&item));
-            unindexed.note(&ada(), [Written::record(id(name), 3)].into_iter());
+            unindexed.note(&ada(), [Written::record(id(name), 3, 10)].into_iter());
         });
         assert_eq!(unindexed.of(&ada(), None).len(), NAMES.len());
         unindexed.forget(&ada());
@@ -125,7 +125,7 @@ fn s0_20_calls_that_use_board_overlay_and_working_tier_have_no_deadlock() {
             parts.boards.used(&ada(), Timestamp(0));
             post(&parts.board, name);
             parts.boards.searched(&ada(), Duration::from_millis(1));
-            parts.unindexed.note(&ada(), [Written::record(id(name), 1)].into_iter());
+            parts.unindexed.note(&ada(), [Written::record(id(name), 1, 10)].into_iter());
             let forgotten = parts.working.forgotten();
             // Refused if another thread forgot something in between.
             parts.working.put(&ada(), note(name), forgotten, Timestamp(0)).unwrap();
@@ -151,7 +151,7 @@ fn s0_20_locks_that_are_taken_in_two_orders_are_told() {
                 other.unindexed.of(&ada(), None);
             });
             // The iterator is asked while the lock of the overlay is held.
-            parts.unindexed.note(&ada(), [Written::record(id("one"), 1)].into_iter());
+            parts.unindexed.note(&ada(), [Written::record(id("one"), 1, 10)].into_iter());
             let late = std::iter::once_with(|| {
                 parts.boards.used(&ada(), Timestamp(0));
                 (ItemId::Record(id("two")), 1)

@@ -11,6 +11,9 @@ use crate::sync::Lock;
 /// How many items of an owner are held at most, the newest.
 const ITEMS: usize = 128;
 
+/// How many bytes of them a search reads at most. What is left out is found when it is indexed.
+const BYTES: u64 = 4 << 20;
+
 /// How many owners are held at most. For a further one another is let go, and finds its items when they are indexed.
 const OWNERS: usize = 1_000;
 
@@ -22,12 +25,14 @@ pub(crate) struct Written {
     pub(crate) session: Option<SessionId>,
     /// The version of a record; 0 for a message.
     pub(crate) version: u64,
+    /// How many bytes it has.
+    pub(crate) bytes: u64,
 }
 
 impl Written {
-    /// Notes a version of a record.
-    pub(crate) fn record(id: RecordId, version: u64) -> Self {
-        Self { item: ItemId::Record(id), session: None, version }
+    /// Notes a version of a record of so many bytes.
+    pub(crate) fn record(id: RecordId, version: u64, bytes: u64) -> Self {
+        Self { item: ItemId::Record(id), session: None, version, bytes }
     }
 }
 
@@ -67,17 +72,20 @@ impl Unindexed {
         self.any.store(true, Ordering::Release);
     }
 
-    /// Returns the owner's items, each once, except those of the session `but`.
+    /// Returns the owner's items, each once, except those of the session `but`; the shortest, if all have more bytes than a search
+    /// reads.
     pub(crate) fn of(&self, scope: &Scope, but: Option<&SessionId>) -> Vec<ItemId> {
         if !self.any.load(Ordering::Acquire) {
             return Vec::new();
         }
         let owners = self.owners.lock();
-        let items = owners.get(scope).into_iter().flatten();
-        let elsewhere =
-            items.map(|(_, written)| written).filter(|written| but.is_none() || written.session.as_ref() != but);
+        let newest = owners.get(scope).into_iter().flatten().rev().map(|(_, written)| written);
+        let elsewhere = newest.filter(|written| but.is_none() || written.session.as_ref() != but);
         let mut seen = HashSet::new();
-        elsewhere.map(|written| &written.item).filter(|item| seen.insert(*item)).cloned().collect()
+        let once = elsewhere.filter(|written| seen.insert(&written.item));
+        let mut items = shortest(once.map(|written| (written.item.clone(), written.bytes)).collect());
+        items.reverse();
+        items
     }
 
     /// Takes out items that are indexed, each up to a version.
@@ -120,6 +128,18 @@ impl Unindexed {
     }
 }
 
+/// Returns the shortest of `items`, each given with its bytes, that a search reads: one long text hides no short ones. Of equally
+/// long ones the first.
+pub(super) fn shortest<T>(mut items: Vec<(T, u64)>) -> Vec<T> {
+    items.sort_by_key(|(_, bytes)| *bytes);
+    let mut sum = 0_u64;
+    let within = items.into_iter().take_while(|(_, bytes)| {
+        sum = sum.saturating_add(*bytes);
+        sum <= BYTES
+    });
+    within.map(|(item, _)| item).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,11 +147,11 @@ mod tests {
 
     fn message(text: &str, session: &str) -> Written {
         let item = ItemId::Message(MessageId::of_content(text.as_bytes()));
-        Written { item, session: Some(SessionId::new(session).unwrap()), version: 0 }
+        Written { item, session: Some(SessionId::new(session).unwrap()), version: 0, bytes: 100 }
     }
 
     fn record(text: &str, version: u64) -> Written {
-        Written::record(RecordId::of_content(text.as_bytes()), version)
+        Written::record(RecordId::of_content(text.as_bytes()), version, 100)
     }
 
     fn ada() -> Scope {
@@ -164,6 +184,28 @@ mod tests {
         assert_eq!(unindexed.owners.lock().values().map(VecDeque::len).sum::<usize>(), 2);
         unindexed.remove(&ada(), [(record("one", 1).item, 1)].into_iter());
         assert_eq!(unindexed.of(&ada(), None).len(), 2);
+    }
+
+    #[test]
+    fn of_long_items_those_are_read_that_have_few_bytes_together() {
+        let unindexed = Unindexed::default();
+        let sized = |text: &str, bytes| Written { bytes, ..message(text, "s") };
+        let long = ["a", "b", "c"].map(|text| sized(text, BYTES / 2 - 100));
+        let short = ["d", "e"].map(|text| sized(text, 100));
+        let all = [short[0].clone(), long[0].clone(), long[1].clone(), long[2].clone(), short[1].clone()];
+        unindexed.note(&ada(), all.into_iter());
+        let mut read = unindexed.of(&ada(), None);
+        read.sort();
+        // The newest of the long ones.
+        let mut expected = [&short[0], &short[1], &long[1], &long[2]].map(|written| written.item.clone());
+        expected.sort();
+        assert_eq!(read, expected);
+        unindexed.note(&ada(), [sized("f", BYTES + 1)].into_iter());
+        assert_eq!(unindexed.of(&ada(), None).len(), 4);
+        // A later version counts, however long the first was.
+        let [brief, long] = [record("g", 1), Written { bytes: BYTES, ..record("g", 2) }];
+        unindexed.note(&ada(), [brief.clone(), long].into_iter());
+        assert!(!unindexed.of(&ada(), None).contains(&brief.item));
     }
 
     #[test]

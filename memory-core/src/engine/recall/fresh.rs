@@ -38,6 +38,8 @@ impl Inner {
             return (legs.await, read);
         }
         let (mut legs, ()) = tokio::join!(legs, self.hydrate(scope, written.iter(), filter, &mut read));
+        // What could not be read together may be read one by one, as hits of the indexes.
+        read.unread.clear();
         // No index is at fault for what truth does not hold.
         let gone = std::mem::take(&mut read.absent).into_iter().map(|item| (item, u64::MAX));
         // The upkeep of another process may have indexed the others.

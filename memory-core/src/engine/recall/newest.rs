@@ -1,17 +1,19 @@
 //! Search without words: the newest items, read from truth.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use futures_util::future::{join_all, try_join_all};
 
 use crate::engine::handle::Scoped;
 use crate::engine::hit::{Content, Hit, SearchResults};
+use crate::engine::past::no_instructions;
 use crate::engine::receipt::{SearchReceipt, Signals, Stage};
 use crate::engine::synopsis::{SYNOPSIS, synopsis_id};
 use crate::error::Result;
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, Seq, SessionId, Unit};
-use crate::message::StoredMessage;
+use crate::message::{Message, StoredMessage};
 use crate::record::StoredRecord;
 use crate::scope::Scope;
 use crate::store::chat::{Edge, Page, SessionState, View};
@@ -75,12 +77,12 @@ impl Scoped {
         (messages.chain(records).collect(), receipt)
     }
 
-    /// Returns the newest messages. A session whose last message is older than all those found is not read.
+    /// Returns the newest messages that are no instructions. A session whose last message is older than all those found is not
+    /// read.
     async fn newest_messages(&self, limit: usize, filter: &Filter) -> Result<Vec<StoredMessage>> {
-        // One more, because a branch begins with a row that is no message.
-        let rows = limit.saturating_add(1);
-        let page =
-            Page { edge: Edge::Newest, limit: rows, tokens: None, view: View::Log, filter: Some(filter.clone()) };
+        // The store leaves instructions out, so that they hide nothing older.
+        let said = filter.clone().and(no_instructions());
+        let page = Page { edge: Edge::Newest, limit, tokens: None, view: View::Log, filter: Some(said) };
         let mut found: Vec<StoredMessage> = Vec::new();
         for batch in self.sessions_by_time(filter).await?.chunks(SESSIONS) {
             let begins = batch.first().map(|(_, last_at)| *last_at);
@@ -94,7 +96,8 @@ impl Scoped {
             };
             let slices = try_join_all(batch.iter().map(read)).await?;
             let rows = slices.into_iter().flat_map(|slice| slice.messages);
-            found.extend(rows.filter(|row| row.message.is_some() && !row.begins_branch()));
+            let is_said = |message: &Arc<Message>| !message.role.is_instruction();
+            found.extend(rows.filter(|row| row.message.as_ref().is_some_and(is_said)));
             found.sort_by_cached_key(of_message);
             found.truncate(limit);
         }

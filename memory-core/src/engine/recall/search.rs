@@ -37,10 +37,10 @@ pub(crate) type Unwanted<'a> = &'a (dyn Fn(&Candidate, &Content) -> Option<Reaso
 impl Scoped {
     /// Finds messages and records by their words and meaning, best first.
     ///
-    /// A question of more than [`crate::Limits::query_terms`] terms is searched for by its rarest ones. Expired, superseded and forgotten
-    /// items are never found. The newest 128 items of the owner that this process wrote are found by their words at once; older ones, and
-    /// those of other processes, after the next upkeep. Returns exactly `limit` hits if so many match. If an index or the embedder fails,
-    /// the receipt names it and the others answer.
+    /// A question of more than [`crate::Limits::query_terms`] terms is searched for by its rarest ones. Instructions, and expired,
+    /// superseded and forgotten items are never found. The newest 128 items of the owner that this process wrote are found by their words
+    /// at once, if they have 4 MiB together, else the shortest of them; older ones, and those of other processes, after the next upkeep.
+    /// Returns exactly `limit` hits if so many match. If an index or the embedder fails, the receipt names it and the others answer.
     ///
     /// Without words and vector, returns the newest items, newest first: among the last messages of each session, and all
     /// records. That needs no index.

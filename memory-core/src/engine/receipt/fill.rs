@@ -32,17 +32,18 @@ impl SearchReceipt {
         self.degrade(Some(owner), theirs.degraded);
     }
 
-    /// Notes what failed with the owner who shares, or with whoever asks. What fails with several alike is told once for all.
+    /// Notes what failed with the owner who shares, or with whoever asks. What fails alike, with several or again, is told once.
     pub(in crate::engine) fn degrade(&mut self, shared_by: Option<&Scope>, degraded: Vec<Degraded>) {
-        let Some(sharing) = self.sharing.iter_mut().find(|sharing| Some(&sharing.owner) == shared_by) else {
-            self.degraded.extend(degraded);
-            return;
-        };
+        let mut sharing = self.sharing.iter_mut().find(|sharing| Some(&sharing.owner) == shared_by);
         for degraded in degraded {
             if !self.degraded.contains(&degraded) {
                 self.degraded.push(degraded.clone());
             }
-            sharing.degraded.push(degraded);
+            if let Some(sharing) = &mut sharing
+                && !sharing.degraded.contains(&degraded)
+            {
+                sharing.degraded.push(degraded);
+            }
         }
     }
 

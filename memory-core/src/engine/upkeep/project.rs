@@ -192,12 +192,25 @@ impl Inner {
 
     /// Puts a record into an index, as truth holds it now, if truth does. Findable after the next flush.
     pub(crate) async fn put_record(&self, index: &Index, scope: &Scope, id: RecordId) -> Result<Sight> {
+        let (sights, _) = self.put_records(index, scope, &[id]).await?;
+        sights.into_iter().next().ok_or(Error::Conflict)
+    }
+
+    /// Puts records into an index, as truth holds them now; those that it does not hold are left out. Findable after the next
+    /// flush. Returns a sight of each, and what the index did not take.
+    pub(crate) async fn put_records(
+        &self,
+        index: &Index,
+        scope: &Scope,
+        ids: &[RecordId],
+    ) -> Result<(Vec<Sight>, Untaken)> {
         let epoch = self.records.upkeep().epoch(scope).await?;
-        let stored = self.bare.records.get(scope, &[id]).await?.pop();
-        let sight = Sight::of_record(scope, id, stored.as_ref().map(|stored| stored.version), epoch);
+        let stored = self.bare.records.get(scope, ids).await?;
+        let known: HashMap<RecordId, u64> = stored.iter().map(|row| (row.record.id, row.version)).collect();
+        let sights = ids.iter().map(|id| Sight::of_record(scope, *id, known.get(id).copied(), epoch)).collect();
         let documents = stored.iter().filter_map(|stored| self.document_of(index, stored, epoch)).collect();
-        self.put(index, scope, documents).await.map_err(|setback| setback.error)?;
-        Ok(sight)
+        let untaken = self.put(index, scope, documents).await.map_err(|setback| setback.error)?;
+        Ok((sights, untaken))
     }
 
     /// Returns the document of a record; none for a synopsis, which no search finds.

@@ -14,6 +14,8 @@ use crate::store::text::Deletion;
 
 /// How often an entry is put again because truth has changed again.
 const LOOKS: usize = 8;
+/// How many records are put again together.
+const RECORDS: usize = 256;
 
 /// The state of truth when something was read for an index.
 #[derive(Clone, Debug)]
@@ -118,6 +120,36 @@ impl Inner {
         let sight = self.put_messages(index, scope, session, SeqRange { first: from, last: upto }).await?;
         index.flush().await?;
         self.put_true(index, vec![sight]).await.pop().map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Puts records, as truth holds them now, into every index that holds them, because tellings of them were taken back. Findable
+    /// on return. Returns the failures.
+    pub(crate) async fn index_records_again(&self, scope: &Scope, ids: &[RecordId]) -> Vec<(&'static str, Error)> {
+        let again = self.indexes.iter();
+        let again = again.map(|index| async move { (index.part(), self.put_again(index, scope, ids).await) });
+        join_all(again).await.into_iter().filter_map(|(part, done)| Some((part, done.err()?))).collect()
+    }
+
+    /// Puts those of the records into an index that it holds. Others have a note, and nothing of them is there.
+    async fn put_again(&self, index: &Index, scope: &Scope, ids: &[RecordId]) -> Result<()> {
+        for batch in ids.chunks(RECORDS) {
+            let items: Vec<ItemId> = batch.iter().copied().map(ItemId::Record).collect();
+            let held = index.versions(scope, &items).await?;
+            let held: Vec<RecordId> = held.iter().filter_map(|(item, _)| item.as_record()).collect();
+            if held.is_empty() {
+                continue;
+            }
+            let (sights, untaken) = self.put_records(index, scope, &held).await?;
+            index.flush().await?;
+            if let Some((_, error)) = self.put_true(index, sights).await.pop() {
+                return Err(error);
+            }
+            // Of what could not be embedded, the index holds nothing any more.
+            if let Some(rejected) = untaken.refused.into_iter().chain(untaken.delayed).next() {
+                return Err(rejected.error);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the versions that truth holds of the records in `sights`, by owner.

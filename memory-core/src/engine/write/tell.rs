@@ -204,7 +204,8 @@ impl Scoped {
             // A synopsis is found by no search, and is no news for another.
             if record.id != synopsis_id() {
                 inner.synopses.told(self.scope(), Half::of(record), now);
-                inner.note_written(self.scope(), [Written::record(record.id, *version)].into_iter());
+                let bytes = record.encoded_len() as u64;
+                inner.note_written(self.scope(), [Written::record(record.id, *version, bytes)].into_iter());
             }
         }
         inner.changed.notify_one();

@@ -18,7 +18,7 @@ use crate::store::journal::Queued;
 
 use super::judge::{TRIES, Verdict, pause, verdict};
 use super::queue::{Sending, Stale};
-use super::shared::{Flushed, Shared};
+use super::shared::{Flushed, Placed, Shared};
 use super::waiting::Reach;
 
 /// Why messages are set aside that were queued while nothing was known of their session.
@@ -131,9 +131,11 @@ impl Shared {
     /// Removes messages that the primary has. Whoever listens is told first: at no moment is a message known to nobody.
     async fn confirm(&self, sending: &Sending, appended: &Appended) {
         let Sending { scope, session, .. } = sending;
-        let rows = sending.rows.iter().map(|queued| (queued.new.message.id, queued.new.tokens));
-        let placed =
-            rows.zip(appended.placements.iter().copied()).map(|((id, tokens), placement)| (id, tokens, placement));
+        let placed = sending.rows.iter().zip(&appended.placements).map(|(queued, placement)| {
+            let NewMessage { message, tokens, .. } = &queued.new;
+            let bytes = message.encoded_len() as u64;
+            Placed { id: message.id, tokens: *tokens, bytes, placement: *placement }
+        });
         let placed = placed.collect();
         self.tell(&Flushed::Taken { scope: scope.clone(), state: appended.state.clone(), placed });
         let numbers = numbers(&sending.rows);

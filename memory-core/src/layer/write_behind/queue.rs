@@ -177,13 +177,13 @@ impl Queue {
         self.owners.iter().flat_map(of_owner).collect()
     }
 
-    /// Returns the ids of an owner's messages that wait, newest first, at most `limit`; not those of the session `but`.
-    pub(super) fn ids(&self, scope: &Scope, but: Option<&SessionId>, limit: usize) -> Vec<MessageId> {
+    /// Returns an owner's messages that wait, newest first and with their bytes, at most `limit`; not those of the session `but`.
+    pub(super) fn sizes(&self, scope: &Scope, but: Option<&SessionId>, limit: usize) -> Vec<(MessageId, u64)> {
         let Some(owner) = self.owners.get(scope) else { return Vec::new() };
         let others = owner.sessions.iter().filter(|(session, _)| Some(*session) != but);
         let mut rows: Vec<&Row> = others.flat_map(|(_, waiting)| &waiting.rows).collect();
         rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.queued.number));
-        rows.into_iter().take(limit).map(Row::id).collect()
+        rows.into_iter().take(limit).map(|row| (row.id(), row.bytes)).collect()
     }
 
     /// Adds messages that are in the journal.

@@ -29,12 +29,21 @@ pub(super) const READS_AT_ONCE: usize = 16;
 /// What becomes of messages that were queued.
 #[derive(Clone, Debug)]
 pub(crate) enum Flushed {
-    /// The primary has them; each with its tokens.
-    Taken { scope: Scope, state: SessionState, placed: Vec<(MessageId, u64, Placement)> },
+    /// The primary has them.
+    Taken { scope: Scope, state: SessionState, placed: Vec<Placed> },
     /// The primary refused one for good; it is set aside.
     Refused { scope: Scope, session: SessionId, message: MessageId, why: String },
     /// Their session or owner was erased since they were queued.
     Dropped { scope: Scope, session: SessionId, count: usize },
+}
+
+/// A message that the primary has.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub(crate) id: MessageId,
+    pub(crate) tokens: u64,
+    pub(crate) bytes: u64,
+    pub(crate) placement: Placement,
 }
 
 /// Who is told of flushes.
