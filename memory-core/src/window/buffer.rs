@@ -62,7 +62,8 @@ pub struct BufferConfig {
     /// the newest messages [`Session::search`](crate::engine::Session::search) looks at. Default `None`: the number does not matter.
     pub capacity_messages: Option<u64>,
     /// The tokens that the window should stay below. With `None`, the default, it is the larger of 30,000 and the largest budget
-    /// that any context of the conversation has asked for. The next append tells every process of that budget.
+    /// that any context of the conversation has asked for. The next append tells every process of that budget. A turn that alone does
+    /// not fit into a smaller budget is folded by that budget.
     pub limit: Option<u64>,
     /// What becomes of the oldest messages. Default [`Folding::Summaries`].
     pub folding: Folding,

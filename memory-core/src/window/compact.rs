@@ -5,6 +5,7 @@ mod tests;
 
 use super::buffer::BufferConfig;
 use super::fold::{FoldPlan, FoldReason};
+use super::pairing::begins_turn;
 use super::turns::Window;
 use crate::message::StoredMessage;
 
@@ -95,4 +96,24 @@ pub fn plan_fold(
         return None;
     }
     window.fold(config, FoldReason::Messages, |_, count| count >= config.batch(over))
+}
+
+/// Plans the next fold inside the newest turn of a window, where contexts leave `room` tokens to that turn: by the shares by which
+/// [`plan_fold`] folds a turn that alone exceeds the limit. None if the turn has less, or if nothing inside of it may be folded.
+///
+/// `rows` are the newest active rows of a session, oldest first.
+pub(crate) fn plan_turn(rows: &[StoredMessage], config: &BufferConfig, room: u64) -> Option<FoldPlan> {
+    let start = rows.iter().rposition(begins_turn)?;
+    let window = Window::of(rows.get(start..)?);
+    let turn = window.last_turn();
+    if (turn as f64) < config.threshold(turn, room) * room as f64 {
+        return None;
+    }
+    if window.inner_tokens() as f64 > config.summary_share * room as f64
+        && let Some(plan) = window.merge_inner(config)
+    {
+        return Some(plan);
+    }
+    let goal = (config.end(turn, room) * room as f64).floor() as u64;
+    window.fold_inside(config, |folded, _| turn.saturating_sub(folded).saturating_add(config.bound(folded)) <= goal)
 }

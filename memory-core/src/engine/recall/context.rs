@@ -6,7 +6,7 @@ use crate::engine::careful::Careful;
 use crate::engine::handle::Session;
 use crate::engine::hit::Content;
 use crate::engine::receipt::{Reason, SearchReceipt, Stage};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::id::MessageId;
 use crate::message::{Message, Role};
 use crate::model::TokenCounter;
@@ -53,6 +53,9 @@ impl Session {
     /// not appended does not fit by itself; `Invalid` beyond the limits, and for owners who cannot share
     /// ([`ContextRequest::sharing`]); else the failure of reading the conversation. A failing
     /// index or embedder is no error: the receipt names it.
+    ///
+    /// Where the last turn does not fit, the next upkeep of this process folds inside of it, unless windows are not to be folded: all
+    /// but its newest calls or reply may leave, behind a summary. So an agent that runs long on one request gets a context later.
     #[tracing::instrument(name = "context", level = "debug", skip_all)]
     pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
         let counter = Careful::new(&self.scoped().inner().counter);
@@ -88,7 +91,7 @@ impl Session {
         }
         let hydrate = self.scoped().read_best(found.as_mut());
         let (completed, ()) = tokio::join!(self.complete(&mut window, &mut room, request, counter), hydrate);
-        completed?;
+        completed.map_err(|error| self.note_oversize(error, &window, &room))?;
         room.check()?;
         let left = room.left();
         let most = inner.synopses.config.max_tokens;
@@ -96,10 +99,11 @@ impl Session {
             left.checked_sub(tokens).is_some_and(|left| window.holds_last_turn(left, counter))
         });
         let left = left - told.tokens();
-        let (fitted, recalled, mut receipt) = match found {
-            Some(found) => self.beside(counter, &window, left, request, found).await?,
-            None => (window.fit_beside(left, 0, counter)?, Recalled::default(), SearchReceipt::default()),
+        let fitted = match found {
+            Some(found) => self.beside(counter, &window, left, request, found).await,
+            None => window.fit_beside(left, 0, counter).map(|fitted| (fitted, Recalled::default(), Default::default())),
         };
+        let (fitted, recalled, mut receipt) = fitted.map_err(|error| self.note_oversize(error, &window, &room))?;
         receipt.degraded.extend(untold);
         longest(&mut receipt.stages, stages.took());
         let mut context = Context::of(window, fitted, recalled, told, room, counter, receipt);
@@ -109,6 +113,14 @@ impl Session {
             inner.tell(Some(self.scoped().scope()), &event);
         }
         Ok(context)
+    }
+
+    /// Notes the conversation for upkeep if the last turn does not fit: it folds inside of that turn. Returns the error.
+    fn note_oversize(&self, error: Error, window: &Window, room: &Room) -> Error {
+        if matches!(error, Error::OverBudget { .. }) {
+            self.scoped().inner().note_turn(self, window.beside_instructions(room.left()));
+        }
+        error
     }
 
     /// Divides `left` tokens between the window and the recalled items.
