@@ -61,13 +61,13 @@ pub enum Event {
         /// The conversation that it leaves.
         from: SessionId,
     },
-    /// The last turn was larger than a context allowed: it was cut, or kept whole.
+    /// The last turn was larger than a context allowed: it was cut, or kept whole, or the call failed.
     Oversize {
         /// The conversation.
         session: SessionId,
         /// How many messages lost their middle.
         truncated: u64,
-        /// By how many tokens the context exceeds its budget.
+        /// By how many tokens the context exceeds its budget; where the call failed, by how many at least it would.
         over: u64,
     },
     /// A message that had been queued was refused for good. It is set aside: [`Scoped::refused`](super::Scoped::refused).

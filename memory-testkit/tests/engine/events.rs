@@ -135,18 +135,27 @@ async fn every_answer_is_told_with_the_time_that_it_took() {
 
 #[tokio::test]
 async fn s2_11_a_turn_that_is_too_large_is_told_whatever_becomes_of_it() {
-    for oversize in [Oversize::TruncateMiddle, Oversize::Keep] {
+    for oversize in [Oversize::Error, Oversize::TruncateMiddle, Oversize::Keep] {
         let (bench, watch) = watched(BufferConfig::default().with_oversize(oversize)).await;
         let talk = bench.session("ada");
         talk.append(vec![bench.user(&"a long story about roses ".repeat(200))]).await.unwrap();
-        talk.assemble(&ContextRequest::new("", 200).recall(0)).await.unwrap();
+        let context = talk.assemble(&ContextRequest::new("", 200).recall(0)).await;
+        assert_eq!(context.is_err(), oversize == Oversize::Error, "{context:?}");
         let told = watch.take();
-        let large = told.iter().find_map(|(_, event)| match event {
-            Event::Oversize { truncated, over, .. } => Some((*truncated, *over > 0)),
+        let large = |(owner, event): &(String, Event)| match event {
+            Event::Oversize { session, truncated, over } if owner == "ada" && session == talk.id() => {
+                Some((*truncated, *over > 0))
+            }
             _ => None,
-        });
-        assert_eq!(large, Some(if oversize == Oversize::Keep { (0, true) } else { (1, false) }), "{told:?}");
+        };
+        let large: Vec<_> = told.iter().filter_map(large).collect();
+        assert_eq!(large, [if oversize == Oversize::TruncateMiddle { (1, false) } else { (0, true) }], "{told:?}");
     }
+    // A query that is too large by itself is no turn of the conversation.
+    let (bench, watch) = watched(BufferConfig::default()).await;
+    let talk = bench.session("ada");
+    assert!(talk.context(&"a long story about roses ".repeat(200), 200).await.is_err());
+    assert!(!watch.take().iter().any(|(_, event)| matches!(event, Event::Oversize { .. })));
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::engine::careful::Careful;
+use crate::engine::event::Event;
 use crate::engine::handle::Session;
 use crate::engine::hit::Content;
 use crate::engine::receipt::{Reason, SearchReceipt, Stage};
@@ -115,10 +116,14 @@ impl Session {
         Ok(context)
     }
 
-    /// Notes the conversation for upkeep if the last turn does not fit: it folds inside of that turn. Returns the error.
+    /// Tells that the last turn does not fit, if that is the error, and notes the conversation for upkeep, which folds inside of that
+    /// turn. Returns the error.
     fn note_oversize(&self, error: Error, window: &Window, room: &Room) -> Error {
-        if matches!(error, Error::OverBudget { .. }) {
-            self.scoped().inner().note_turn(self, window.beside_instructions(room.left()));
+        if let Error::OverBudget { need, budget } = &error {
+            let (inner, session) = (self.scoped().inner(), self.id().clone());
+            let event = Event::Oversize { session, truncated: 0, over: need.saturating_sub(*budget) };
+            inner.tell(Some(self.scoped().scope()), &event);
+            inner.note_turn(self, window.beside_instructions(room.left()));
         }
         error
     }
