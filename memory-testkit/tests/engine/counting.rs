@@ -10,6 +10,7 @@ use memory_core::novelty::Gate;
 use memory_core::time::Stopwatch;
 use memory_core::window::{BufferConfig, Folding, HeuristicCounter, MemoryStats};
 use memory_core::{Error, Filter, ItemId, Message, MessageId, StoredRecord};
+use memory_testkit::doubles::EmbedderMode;
 
 use crate::bench::{Bench, Taps};
 
@@ -108,13 +109,20 @@ async fn s4_11_several_questions_are_answered_in_their_order() {
     bench.tend().await;
     let searches: Vec<Search> = (0..30).map(|number| Search::new(format!("plant number {number}")).limit(1)).collect();
     let (other, same) = (ada.clone(), searches.clone());
+    let before = bench.embedder.asked();
     let answers = tokio::spawn(async move { other.recall_many(&same).await }).await.unwrap().unwrap();
+    assert_eq!(bench.embedder.asked() - before, 1, "all questions are embedded in one batch");
     for (search, answer) in searches.iter().zip(&answers) {
         assert_eq!(answer.hits, ada.search(search).await.unwrap().hits);
     }
     assert_eq!(answers.len(), 30);
     let bad = [Search::new("plants"), Search::new("plants").limit(0)];
     assert!(matches!(ada.recall_many(&bad).await, Err(Error::Invalid { .. })));
+    // One question that the embedder refuses is answered by its words, and the others by their meaning too.
+    bench.embedder.set(EmbedderMode::Refuses("nettle"));
+    let some = ["nettle bed", "stones of plants", "beds of stones"].map(Search::new);
+    let degraded = ada.recall_many(&some).await.unwrap().into_iter().map(|answer| answer.receipt.degraded.len());
+    assert_eq!(degraded.collect::<Vec<_>>(), [1, 0, 0]);
 }
 
 #[tokio::test]
