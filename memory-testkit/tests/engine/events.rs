@@ -3,12 +3,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use memory_core::engine::{BoardEntry, ContextRequest, Event, Forget, Observer, Remember, Search};
+use memory_core::engine::{BoardEntry, ContextRequest, Event, Forget, Observer, Remember, Search, WorkingNote};
+use memory_core::extract::RuleExtractor;
 use memory_core::novelty::Gate;
+use memory_core::store::chat::Page;
 use memory_core::window::{BufferConfig, Folding, Oversize};
-use memory_core::{MessageId, Role, Scope};
+use memory_core::{MessageId, Role, Scope, Seq};
 
-use crate::bench::{Bench, Taps};
+use crate::bench::{Bench, Taps, session};
 
 /// Remembers what it was told, and panics if it is to.
 #[derive(Debug, Default)]
@@ -118,6 +120,60 @@ async fn s4_14_creation_capacity_and_removal_are_told_once_each() {
     let receipt = ada.forget(&Forget::Session(talk.id().clone())).await.unwrap();
     let forgotten = Event::Forgotten { removed: receipt.removed, derived: 0, complete: true };
     assert_eq!((receipt.removed, told(&watch)), (6, vec![forgotten]));
+}
+
+#[tokio::test]
+async fn s4_14_what_expires_outside_of_truth_is_told_and_so_is_what_is_deleted_from_a_board() {
+    let (bench, watch) = watched(BufferConfig::default()).await;
+    let (ada, minute) = (bench.owner("ada"), Duration::from_secs(60));
+    let board = ada.blackboard();
+    board.put(&BoardEntry::new("a", "v").with_ttl(minute)).await.unwrap();
+    board.put(&BoardEntry::new("b", "v").with_ttl(2 * minute)).await.unwrap();
+    board.put(&BoardEntry::new("c", "v")).await.unwrap();
+    ada.note(WorkingNote::new("Trains to Porto leave at 8:15.", "timetable").with_ttl(minute)).await.unwrap();
+    bench.tend().await;
+    watch.take();
+    bench.clock.advance(minute);
+    let expired = Event::Expired { records: 1 };
+    assert_eq!(board.sweep().await.unwrap(), 1);
+    assert_eq!(watch.take(), [("ada".to_owned(), expired.clone())]);
+    bench.clock.advance(5 * minute);
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().expired, 2);
+    assert_eq!(watch.take(), [("ada".to_owned(), expired.clone()), (String::new(), expired)]);
+    assert_eq!([board.delete("c").await.unwrap(), board.delete("c").await.unwrap()], [true, false]);
+    let deleted = Event::Forgotten { removed: 1, derived: 0, complete: true };
+    assert_eq!(watch.take(), [("ada".to_owned(), deleted)]);
+}
+
+#[tokio::test]
+async fn s4_14_facts_branches_and_folds_that_are_undone_are_told() {
+    let watch = Arc::new(Watch::default());
+    let observer = Arc::clone(&watch);
+    let bench = Bench::with(Taps::default(), |builder| {
+        let config = BufferConfig::default().with_capacity_messages(10).with_keep_turns(1);
+        builder.buffer(config).observer(observer).extractor(Arc::new(RuleExtractor))
+    })
+    .await;
+    let talk = bench.session("ada");
+    talk.append(vec![bench.user("I live in Lisbon.")]).await.unwrap();
+    talk.append(bench.chatter(10)).await.unwrap();
+    let facts = bench.memory.upkeep_once().await.unwrap().facts;
+    let found = watch.take().into_iter().filter_map(|(owner, event)| match event {
+        Event::Extracted { facts } if owner == "ada" => Some(facts),
+        _ => None,
+    });
+    assert_eq!((found.sum::<usize>(), facts > 0), (facts, true));
+    let branch = session("branch");
+    for _ in 0..2 {
+        talk.fork(Seq(21), &branch).await.unwrap();
+    }
+    let forked = Event::Forked { session: branch, from: talk.id().clone() };
+    assert_eq!(watch.take(), [("ada".to_owned(), forked)], "the second call begins nothing");
+    let rows = talk.read(&Page::newest(100)).await.unwrap().messages;
+    let summary = rows.iter().find(|row| row.covers.is_some()).unwrap().id;
+    talk.unfold(summary).await.unwrap();
+    let unfolded = Event::Unfolded { session: talk.id().clone(), summary };
+    assert!(watch.take().contains(&("ada".to_owned(), unfolded)));
 }
 
 #[tokio::test]
