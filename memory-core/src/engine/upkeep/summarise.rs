@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 use crate::engine::careful::Careful;
-use crate::engine::counted::recount;
+use crate::engine::counted::{bytes_of, counting, recount_all};
 use crate::engine::event::Event;
 use crate::engine::handle::Session;
 use crate::engine::inner::Inner;
@@ -15,7 +15,7 @@ use crate::id::{Seq, SessionId};
 use crate::message::{Left, Message, Role, Trust};
 use crate::model::{CounterId, Summarizer, Summary, SummaryRequest, TokenCounter, apart};
 use crate::scope::Scope;
-use crate::store::chat::{NewMessage, Page, SessionState, Slice, View};
+use crate::store::chat::{NewMessage, Page, SessionState, View};
 use crate::window::{
     Beyond, Budget, BufferConfig, ExtractiveSummarizer, FoldPlan, FoldReason, Folding, Pressure, archive,
     complete_summary, count_shown, must_keep, plan_fold, plan_turn, validate_summary,
@@ -143,22 +143,16 @@ impl Inner {
         let limit = Some(config.limit_beside(slice.state.asked));
         let tokens = slice.state.active_tokens.saturating_sub(seen);
         let messages = slice.state.active_messages.saturating_sub(slice.messages.len() as u64);
-        self.recount_rows(&mut slice)?;
+        slice.messages = recount_all(slice.messages, &self.counter).await?;
         if let Some(plan) = plan_fold(&slice.messages, config, limit, Beyond { tokens, messages }) {
             return Ok(Some((plan, slice.state)));
         }
         let Some(room) = room else { return Ok(None) };
         if messages > 0 {
             slice = self.bare.chat.read(scope, session, &Page::newest(ROWS)).await?;
-            self.recount_rows(&mut slice)?;
+            slice.messages = recount_all(slice.messages, &self.counter).await?;
         }
         Ok(plan_turn(&slice.messages, config, room).map(|plan| (plan, slice.state)))
-    }
-
-    fn recount_rows(&self, slice: &mut Slice) -> Result<()> {
-        let counter = Careful::new(&self.counter);
-        recount(&mut slice.messages, &counter);
-        counter.verdict(Ok(()))
     }
 
     /// Returns a summary that passes the checks: the summariser's, or else an extract marked as such. None if neither passes,
@@ -182,9 +176,10 @@ impl Inner {
         plan: &FoldPlan,
         report: &mut UpkeepReport,
     ) -> Result<NewMessage> {
+        let (bytes, rows, most) = (bytes_of(&plan.rows), plan.rows.clone(), plan.max_tokens / KEEP_SHARE);
+        let keep = counting(bytes, &self.counter, move |counter| must_keep(&rows, most, counter)).await?;
+        let request = Arc::new(plan.request(keep));
         let counter = Careful::new(&self.counter);
-        let keep = must_keep(&plan.rows, plan.max_tokens / KEEP_SHARE, &counter);
-        let request = Arc::new(counter.verdict(Ok(plan.request(keep)))?);
         let Summary { text, by } = summary_in_time(summarizer, &request).await?;
         let bare = SummaryRequest { keep: Vec::new(), ..SummaryRequest::clone(&request) };
         counter.verdict(validate_summary(&text, &bare, &counter))?;
