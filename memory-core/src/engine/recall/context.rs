@@ -108,7 +108,7 @@ impl Session {
         receipt.degraded.extend(untold);
         longest(&mut receipt.stages, stages.took());
         let mut context = Context::of(window, fitted, recalled, told, room, counter, receipt);
-        context.receipt.prefix_reuse_ratio = self.beginning().reuse(&context.receipt.included, context.messages());
+        context.receipt.prefix_reuse_ratio = self.reuse(&context.receipt.included, context.messages());
         context.receipt.took_micros = watch.micros();
         for event in context.receipt.events(self.id()) {
             inner.tell(Some(self.scoped().scope()), &event);
