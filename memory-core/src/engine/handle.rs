@@ -108,12 +108,7 @@ impl Scoped {
     #[doc(alias = "ChatMemoryBuffer")]
     #[doc(alias = "ChatSummaryMemoryBuffer")]
     pub fn session(&self, id: &SessionId) -> Session {
-        Session {
-            scoped: self.clone(),
-            id: id.clone(),
-            buffer: self.inner().buffers.common,
-            fence: Arc::default(),
-        }
+        Session { scoped: self.clone(), id: id.clone(), buffer: self.inner().buffers.common, fence: Arc::default() }
     }
 
     /// Returns the present fence of the owner's records, which every write of records carries.

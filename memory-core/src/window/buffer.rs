@@ -63,7 +63,7 @@ pub struct BufferConfig {
     pub capacity_messages: Option<u64>,
     /// The tokens that the window should stay below. With `None`, the default, it is the larger of 30,000 and the largest budget
     /// that any context of the conversation has asked for. The next append tells every process of that budget. A turn that alone does
-    /// not fit into a smaller budget is folded by that budget.
+    /// not fit into a smaller budget is folded by that budget, where folds are summaries.
     pub limit: Option<u64>,
     /// What becomes of the oldest messages. Default [`Folding::Summaries`].
     pub folding: Folding,

@@ -99,12 +99,16 @@ pub fn plan_fold(
 }
 
 /// Plans the next fold inside the newest turn of a window, where contexts leave `room` tokens to that turn: by the shares by which
-/// [`plan_fold`] folds a turn that alone exceeds the limit. None if the turn has less, or if nothing inside of it may be folded.
+/// [`plan_fold`] folds a turn that alone exceeds the limit. None if the turn has less, if the person's message that begins it does
+/// not fit, so that no fold helps, or if nothing inside of the turn may be folded.
 ///
 /// `rows` are the newest active rows of a session, oldest first.
 pub(crate) fn plan_turn(rows: &[StoredMessage], config: &BufferConfig, room: u64) -> Option<FoldPlan> {
-    let start = rows.iter().rposition(begins_turn)?;
-    let window = Window::of(rows.get(start..)?);
+    let rows = rows.get(rows.iter().rposition(begins_turn)?..)?;
+    if rows.first()?.tokens >= room {
+        return None;
+    }
+    let window = Window::of(rows);
     let turn = window.last_turn();
     if (turn as f64) < config.threshold(turn, room) * room as f64 {
         return None;

@@ -108,7 +108,8 @@ impl Buffers {
         let mut full = self.full.lock();
         let last = full.last.take();
         let behind = last.and_then(|last| full.places.range((Bound::Excluded(last), Bound::Unbounded)).next());
-        let (next, room) = behind.or_else(|| full.places.first_key_value()).map(|(place, room)| (place.clone(), *room))?;
+        let found = behind.or_else(|| full.places.first_key_value());
+        let (next, room) = found.map(|(place, room)| (place.clone(), *room))?;
         full.places.remove(&next);
         full.last = Some(next.clone());
         Some((next, room))

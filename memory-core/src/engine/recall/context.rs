@@ -55,8 +55,8 @@ impl Session {
     /// ([`ContextRequest::sharing`]); else the failure of reading the conversation. A failing
     /// index or embedder is no error: the receipt names it.
     ///
-    /// Where the last turn does not fit, the next upkeep of this process folds inside of it, unless windows are not to be folded: all
-    /// but its newest calls or reply may leave, behind a summary. So an agent that runs long on one request gets a context later.
+    /// Where the last turn does not fit, the next upkeep of this process folds inside of it, if windows are folded behind summaries:
+    /// all but its newest calls or reply may leave. So an agent that runs long on one request gets a context later.
     #[tracing::instrument(name = "context", level = "debug", skip_all)]
     pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
         let counter = Careful::new(&self.scoped().inner().counter);

@@ -51,9 +51,11 @@ impl Inner {
         }
     }
 
-    /// Notes a session whose newest turn has more than the `room` tokens that a context leaves to it: upkeep folds inside of that turn.
+    /// Notes a session whose newest turn has more than the `room` tokens that a context leaves to it: upkeep folds inside of that turn,
+    /// if it makes summaries. Larger contexts then show the messages in place of the summary; what left without one would be gone
+    /// for them too.
     pub(crate) fn note_turn(&self, session: &Session, room: u64) {
-        if session.buffer().folding != Folding::Off {
+        if session.buffer().folding == Folding::Summaries {
             self.buffers.note_turn(session.scoped().scope(), session.id(), room);
             self.changed.notify_one();
         }
@@ -147,7 +149,7 @@ impl Inner {
         if let Some(plan) = plan_fold(&slice.messages, config, limit, Beyond { tokens, messages }) {
             return Ok(Some((plan, slice.state)));
         }
-        let Some(room) = room else { return Ok(None) };
+        let Some(room) = room.filter(|_| config.folding == Folding::Summaries) else { return Ok(None) };
         if messages > 0 {
             slice = self.bare.chat.read(scope, session, &Page::newest(ROWS)).await?;
             slice.messages = recount_all(slice.messages, &self.counter).await?;

@@ -74,6 +74,7 @@ fn the_newest_turn_is_folded_inside_by_the_room_that_contexts_leave_to_it() {
     let left = 2_050 - plan.tokens + plan.max_tokens;
     assert!(left <= 500 && left > 350, "{left}");
     assert_eq!(plan_turn(&long, &config, 3_000), None, "there is room for it");
+    assert_eq!(plan_turn(&long, &config, 50), None, "what the person said does not fit");
     // Summaries inside of it are merged by their share; other turns stay as they are.
     let summaries = [vec![(Said::User, 50)], [(Said::Summary(10), 60)].repeat(8), STEP.repeat(5)].concat();
     let plan = plan_turn(&rows(&[summaries.clone(), summaries].concat()), &config, 1_000).unwrap();
