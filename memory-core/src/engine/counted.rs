@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::message::{Message, StoredMessage};
-use crate::model::{CounterId, TokenCounter, beside};
+use crate::model::{CounterId, HEAVY, TokenCounter, beside};
 use crate::store::chat::NewMessage;
 use crate::window::count_shown;
 
@@ -76,6 +76,27 @@ pub(super) async fn recount_all(
         rows
     };
     counting(bytes, counter, recounted).await
+}
+
+/// Recounts the rows that another counter counted, if they are so long that other tasks would wait. Returns how many it recounted.
+///
+/// # Errors
+/// `Backend` if the counter panics.
+pub(super) async fn recount_long(rows: &mut Vec<StoredMessage>, counter: &Arc<dyn TokenCounter>) -> Result<u64> {
+    let own = CounterId::of(&Careful::new(counter));
+    let others = rows.iter().filter(|row| row.counter != own).filter_map(|row| row.message.as_deref());
+    let bytes: usize = others.map(Message::encoded_len).sum();
+    if bytes <= HEAVY {
+        return Ok(0);
+    }
+    let mut taken = std::mem::take(rows);
+    let recounted = move |counter: &Careful| {
+        let again = recount(&mut taken, counter);
+        (taken, again)
+    };
+    let (counted, again) = counting(bytes, counter, recounted).await?;
+    *rows = counted;
+    Ok(again)
 }
 
 /// Recounts the rows that another counter counted, and returns how many there were.

@@ -11,7 +11,7 @@ use crate::error::{Cause, Error, Result, Transience};
 use super::{Embedder, Purpose};
 
 /// Texts of more bytes than this are worked on apart from the tasks that wait for servers.
-const HEAVY: usize = 64 << 10;
+pub(crate) const HEAVY: usize = 64 << 10;
 
 /// Makes a call in a task of its own. Dropping the future ends that at its next wait.
 ///

@@ -106,6 +106,21 @@ async fn s2_12_recounting_a_long_message_for_a_fold_holds_up_no_other_task() {
     beside.await.unwrap();
 }
 
+#[tokio::test(flavor = "current_thread")]
+async fn s2_12_recounting_a_long_message_for_a_context_holds_up_no_other_task() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(vec![story(&bench), bench.say(Role::Assistant, "A fine story.")]).await.unwrap();
+    let (counter, beside) = Waiting::beside();
+    let records = Truth::records(Arc::new(MemRecords::default()));
+    let builder = Memory::builder(Truth::chat(Arc::clone(&bench.truth)), records).counter(counter);
+    let reader = builder.clock(bench.clock.clone()).build().await.unwrap();
+    let there = reader.of(bench.owner("ada").scope()).session(talk.id());
+    let context = there.context("", 100_000).await.unwrap();
+    assert_eq!((context.parts.len(), context.receipt.recounted), (2, 2));
+    beside.await.unwrap();
+}
+
 #[tokio::test]
 async fn s4_12_a_conversation_tells_its_figures() {
     let config = BufferConfig::default().with_capacity_messages(10).with_limit(5_000);

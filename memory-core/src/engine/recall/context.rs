@@ -79,7 +79,9 @@ impl Session {
         // Counted only now, because the first count of a process waits until the counter has loaded its tables.
         let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
         let mut room = Room::new(&request.budget, query, counter)?;
-        let mut window = Window::new(request.budget.limit, shape, pinned?, tail?, counter);
+        let ((pinned, first), (tail, again)) = (pinned?, tail?);
+        let mut window = Window::new(request.budget.limit, shape, pinned, tail, counter);
+        window.recounted += first + again;
         self.begin(&mut window, request, counter).await?;
         inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
