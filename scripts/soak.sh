@@ -101,6 +101,11 @@ histories() { # HISTORIES CRATE TARGET
   done
 }
 
+# What appends, newest reads and forks of a conversation of so many messages cost, beside those of a short one.
+costs() { # MESSAGES CRATE TARGET
+  MEMORY_TEST_LENGTH="$1" tests "$2" "$3" of_any_length
+}
+
 # What fits into a context, over so many histories.
 window() { # HISTORIES
   MEMORY_CASES="$1" tests memory-core window_fit
@@ -193,6 +198,10 @@ soak "reference-histories" histories 10000 memory-testkit reference
 soak "sqlite-histories" histories 10000 memory-sqlite conformance
 soak "redis-histories" histories 10000 memory-redis conformance
 soak "postgres-histories" histories 10000 memory-postgres conformance
+soak "reference-costs" costs 100000 memory-testkit reference
+soak "sqlite-costs" costs 100000 memory-sqlite conformance
+soak "redis-costs" costs 100000 memory-redis conformance
+soak "postgres-costs" costs 100000 memory-postgres conformance
 soak "window" window "$window"
 soak "contexts" contexts 100000
 soak "schedules" schedules 100000

@@ -14,7 +14,7 @@ use crate::vector::EmbeddingSpace;
 
 pub use counter::{CounterId, TokenCounter};
 
-pub(crate) use apart::{apart, embed, panicked};
+pub(crate) use apart::{HEAVY, apart, beside, embed, panicked};
 
 /// What a text is embedded for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -21,6 +21,7 @@ mod turns;
 pub(crate) use archive::archive;
 pub use budget::{Budget, FitOptions, Oversize, Steps};
 pub use buffer::{BufferConfig, Folding};
+pub(crate) use compact::plan_turn;
 pub use compact::{Beyond, Pressure, plan_fold};
 pub use evict::{Entry, MemoryStats, Pushed, RingBuffer};
 pub use fit::{FitEvent, Fitted, fit, fit_with};

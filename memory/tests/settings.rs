@@ -152,6 +152,27 @@ async fn s1_19_a_file_makes_a_memory_with_all_its_tiers() {
     assert!(folder.path().join("m.sqlite").exists());
 }
 
+#[tokio::test]
+async fn s4_8_a_file_says_whether_uses_keep_an_entry_on_a_full_board() {
+    for (refresh, left) in [("true", ["a", "c"]), ("false", ["b", "c"])] {
+        let yaml = format!("memory: {{ blackboard: {{ capacity: 2, refresh_on_access: {refresh}, url: 'memory:' }} }}");
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings::from_yaml(&yaml, |_| None).unwrap();
+        let place = folder.path().join("m.sqlite").display().to_string();
+        let memory = settings.with_truth(place).open().await.unwrap().build().await.unwrap();
+        let team = memory.of(&memory::Scope::new("acme", "team").unwrap()).blackboard();
+        for key in ["a", "b"] {
+            team.put(&memory::BoardEntry::new(key, key)).await.unwrap();
+        }
+        team.get("a").await.unwrap();
+        team.put(&memory::BoardEntry::new("c", "c")).await.unwrap();
+        for key in ["a", "b", "c"] {
+            assert_eq!(team.get(key).await.unwrap().is_some(), left.contains(&key), "{refresh} {key}");
+        }
+        memory.close().await.unwrap();
+    }
+}
+
 #[cfg(feature = "elastic")]
 #[tokio::test]
 async fn s3_15_a_server_without_a_host_is_switched_off_and_status_and_receipts_say_so() {

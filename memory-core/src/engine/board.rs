@@ -211,7 +211,12 @@ impl Board {
     /// # Errors
     /// `Fenced` if the owner was erased since this handle was first used.
     pub async fn delete(&self, key: &str) -> Result<bool> {
-        self.inner().board.delete(self.scoped.scope(), self.epoch().await?, key).await
+        let is_deleted = self.inner().board.delete(self.scoped.scope(), self.epoch().await?, key).await?;
+        if is_deleted {
+            let event = Event::Forgotten { removed: 1, derived: 0, complete: true };
+            self.inner().tell(Some(self.scoped.scope()), &event);
+        }
+        Ok(is_deleted)
     }
 
     /// Deletes the owner's expired entries, and returns how many. Upkeep does it too; nothing expired is ever found.
@@ -219,7 +224,9 @@ impl Board {
     /// # Errors
     /// `Fenced` if the owner was erased since this handle was first used.
     pub async fn sweep(&self) -> Result<u64> {
-        self.inner().board.sweep(self.scoped.scope(), self.epoch().await?).await
+        let swept = self.inner().board.sweep(self.scoped.scope(), self.epoch().await?).await?;
+        self.inner().tell_expired(Some(self.scoped.scope()), swept);
+        Ok(swept)
     }
 
     /// Returns the figures of the board. This counts as no use.

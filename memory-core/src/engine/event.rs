@@ -22,9 +22,9 @@ pub enum Event {
         /// How many tokens the window holds.
         tokens: u64,
     },
-    /// Something was forgotten, at a call or because it is not kept any longer.
+    /// Something was forgotten, at a call or because it is not kept any longer; or an entry of a board was deleted.
     Forgotten {
-        /// How many messages and records.
+        /// How many messages and records, or entries.
         removed: u64,
         /// How many of them were derived from what was to be forgotten.
         derived: u64,
@@ -61,13 +61,13 @@ pub enum Event {
         /// The conversation that it leaves.
         from: SessionId,
     },
-    /// The last turn was larger than a context allowed: it was cut, or kept whole.
+    /// The last turn was larger than a context allowed: it was cut, or kept whole, or the call failed.
     Oversize {
         /// The conversation.
         session: SessionId,
         /// How many messages lost their middle.
         truncated: u64,
-        /// By how many tokens the context exceeds its budget.
+        /// By how many tokens the context exceeds its budget; where the call failed, by how many at least it would.
         over: u64,
     },
     /// A message that had been queued was refused for good. It is set aside: [`Scoped::refused`](super::Scoped::refused).
@@ -86,9 +86,9 @@ pub enum Event {
         /// How many.
         messages: usize,
     },
-    /// Records expired and were deleted, of whichever owners.
+    /// What had expired was deleted: records or notes of whichever owners, or entries of one owner's board.
     Expired {
-        /// How many.
+        /// How many records, notes or entries.
         records: u64,
     },
     /// Messages of a conversation, or records, were forgotten because they are not kept any longer.
@@ -174,7 +174,7 @@ impl Event {
                 tracing::info!(removed, derived, complete, "something was forgotten");
             }
             Self::Folded { messages, tokens, .. } => tracing::info!(messages, tokens, "folded a part of a window"),
-            Self::Archived { .. } => tracing::trace!("a message left its window"),
+            Self::Archived { .. } => tracing::debug!("a message left its window"),
             Self::Unfolded { .. } => tracing::info!("a fold was undone"),
             Self::Forked { .. } => tracing::info!("a branch of a conversation was begun"),
             Self::Oversize { truncated, over, .. } => {
@@ -184,7 +184,7 @@ impl Event {
             Self::Dropped { messages, .. } => {
                 tracing::info!(messages, "queued messages were dropped with their session");
             }
-            Self::Expired { records } => tracing::info!(records, "records expired"),
+            Self::Expired { records } => tracing::info!(records, "records, notes or entries expired"),
             Self::Lapsed { removed, derived, .. } => {
                 tracing::info!(removed, derived, "forgot what is not kept any longer");
             }
@@ -226,5 +226,63 @@ impl Event {
             Self::Recalled { hits, took_micros, .. } => ("recalled_in_part", count(hits), Some(*took_micros)),
         };
         figures::event(name, items, took);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Level, Metadata, Subscriber};
+
+    use super::*;
+
+    /// Keeps the levels of what is logged.
+    struct Levels(Arc<Mutex<Vec<Level>>>);
+
+    impl Subscriber for Levels {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, event: &tracing::Event<'_>) {
+            self.0.lock().unwrap().push(*event.metadata().level());
+        }
+
+        fn enter(&self, _: &Id) {}
+
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn s4_14_creation_and_removal_are_info_evictions_and_answers_debug_and_what_is_full_a_warning() {
+        let (session, message) = (SessionId::new("talk").unwrap(), MessageId::fresh());
+        let told = [
+            (Event::Begun { session: session.clone() }, Level::INFO),
+            (Event::Forgotten { removed: 1, derived: 0, complete: true }, Level::INFO),
+            (Event::Folded { session: session.clone(), messages: 2, tokens: 9 }, Level::INFO),
+            (Event::Archived { session: session.clone(), message }, Level::DEBUG),
+            (Event::Evicted { entries: 1 }, Level::DEBUG),
+            (Event::Hit, Level::DEBUG),
+            (Event::Miss, Level::DEBUG),
+            (Event::Embedded { texts: 1, took_micros: 1 }, Level::DEBUG),
+            (Event::Recalled { hits: 1, degraded: 0, took_micros: 1 }, Level::DEBUG),
+            (Event::Full { session, tokens: 9 }, Level::WARN),
+        ];
+        let levels = Arc::default();
+        tracing::subscriber::with_default(Levels(Arc::clone(&levels)), || {
+            told.iter().for_each(|(event, _)| event.log());
+        });
+        let wanted: Vec<Level> = told.iter().map(|(_, level)| *level).collect();
+        assert_eq!(*levels.lock().unwrap(), wanted);
     }
 }

@@ -103,6 +103,7 @@ impl Scoped {
         if *what == Forget::Everything {
             self.inner().unindexed.forget(self.scope());
             self.inner().buffers.forget(self.scope());
+            self.inner().beginnings.forget(self.scope());
             self.inner().synopses.forget(self.scope());
             self.inner().lapses.forget(self.scope());
             self.inner().boards.forget(self.scope(), self.inner().clock.now());

@@ -9,7 +9,6 @@ use crate::store::chat::{Fence, Page, Slice};
 use crate::window::BufferConfig;
 
 use super::inner::Inner;
-use super::recall::Beginning;
 
 /// A memory: stores, indexes and the rules between them. Cheap to clone; `Send + Sync`.
 ///
@@ -59,7 +58,6 @@ pub struct Session {
     id: SessionId,
     buffer: BufferConfig,
     fence: Arc<OnceLock<Fence>>,
-    beginning: Arc<Beginning>,
 }
 
 impl Memory {
@@ -110,13 +108,7 @@ impl Scoped {
     #[doc(alias = "ChatMemoryBuffer")]
     #[doc(alias = "ChatSummaryMemoryBuffer")]
     pub fn session(&self, id: &SessionId) -> Session {
-        Session {
-            scoped: self.clone(),
-            id: id.clone(),
-            buffer: self.inner().buffers.common,
-            fence: Arc::default(),
-            beginning: Arc::default(),
-        }
+        Session { scoped: self.clone(), id: id.clone(), buffer: self.inner().buffers.common, fence: Arc::default() }
     }
 
     /// Returns the present fence of the owner's records, which every write of records carries.
@@ -195,7 +187,7 @@ impl Session {
     /// ```
     pub fn with(self, buffer: BufferConfig) -> Result<Self> {
         buffer.check()?;
-        Ok(Self { buffer, beginning: Arc::default(), ..self })
+        Ok(Self { buffer, ..self })
     }
 
     /// Returns the settings that the handle works with.
@@ -206,11 +198,6 @@ impl Session {
     /// Returns the owner's handle.
     pub fn scoped(&self) -> &Scoped {
         &self.scoped
-    }
-
-    /// Returns what the newest context of this handle began with.
-    pub(super) fn beginning(&self) -> &Beginning {
-        &self.beginning
     }
 
     /// Returns the fence of the conversation as this handle first saw it. Every append carries it.

@@ -1,6 +1,7 @@
 //! The state that all handles of a memory share: stores, indexes, settings, and what waits for upkeep.
 
 mod asked;
+mod beginnings;
 mod behind;
 mod boards;
 mod buffers;
@@ -44,6 +45,7 @@ use crate::working::WorkingTier;
 use super::event::Observer;
 
 pub(super) use asked::Asked;
+pub(super) use beginnings::{Beginnings, Begun};
 pub(super) use boards::Boards;
 pub(super) use buffers::Buffers;
 pub(super) use enlistment::{Enlistment, EnlistmentState, NOTED_IN_ONE_STEP};
@@ -106,6 +108,8 @@ pub(super) struct Inner {
     pub(super) given_up: GivenUpCounts,
     /// Budgets of contexts that the store does not know yet.
     pub(super) asked: Asked,
+    /// What the newest contexts began with.
+    pub(super) beginnings: Beginnings,
     /// Which synopses are kept, and which are to be built.
     pub(super) synopses: Synopses,
     /// When the working tier was swept last.

@@ -33,5 +33,4 @@ mod working;
 pub use contents::Context;
 pub use question::Search;
 pub use request::ContextRequest;
-pub(crate) use reuse::Beginning;
 pub use told::Part;

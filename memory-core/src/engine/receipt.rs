@@ -385,8 +385,8 @@ pub struct ContextReceipt {
     pub included: Vec<Included>,
     /// The receipt of the search, with what happened to the other candidates.
     pub search: SearchReceipt,
-    /// The share of this handle's previous context, in tokens and without recalled items and query, that this one repeats at its
-    /// beginning: what a provider's prompt cache holds. None if there was no such context.
+    /// The share of the conversation's previous context in this process, in tokens and without recalled items and query, that this one
+    /// repeats at its beginning: what a provider's prompt cache holds. None if there was no such context, or it is too long ago.
     pub prefix_reuse_ratio: Option<f64>,
     /// Whether the session was read completely: [`Slice::complete`](crate::store::chat::Slice::complete).
     pub complete: bool,

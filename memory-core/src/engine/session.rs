@@ -10,7 +10,7 @@ use crate::model::CounterId;
 use crate::store::chat::{Append, Compaction, Page, Placement, SessionState, Slice, View};
 
 use super::careful::Careful;
-use super::counted::{measure_all, recount};
+use super::counted::{bytes_of, counting, measure_all, recount};
 use super::event::Event;
 use super::handle::Session;
 use super::inner::{Inner, Written};
@@ -178,12 +178,14 @@ impl Session {
     pub async fn restore(&self, rows: &[StoredMessage]) -> Result<AppendReceipt> {
         let inner = self.scoped().inner();
         rows.iter().try_for_each(|row| inner.limits.check_row(row))?;
-        let counter = Careful::new(&inner.counter);
-        let own = CounterId::of(&counter);
-        let mut rows = rows.to_vec();
-        rows.iter_mut().filter(|row| row.counter == own).for_each(|row| row.counter = CounterId::UNKNOWN);
-        recount(rows.iter_mut().filter(|row| row.counter.is_unknown()), &counter);
-        counter.verdict(Ok(()))?;
+        let (bytes, mut rows) = (bytes_of(rows), rows.to_vec());
+        let recounted = move |counter: &Careful| {
+            let own = CounterId::of(counter);
+            rows.iter_mut().filter(|row| row.counter == own).for_each(|row| row.counter = CounterId::UNKNOWN);
+            recount(rows.iter_mut().filter(|row| row.counter.is_unknown()), counter);
+            rows
+        };
+        let rows = counting(bytes, &inner.counter, recounted).await?;
         let fence = Some(self.fence().await?);
         let restored = inner.chat.store().restore(self.scoped().scope(), self.id(), fence, &rows).await?;
         let placed = restored.placements.iter().copied().zip(rows.iter().map(|row| row.tokens));

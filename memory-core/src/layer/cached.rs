@@ -41,7 +41,6 @@ use crate::store::truth::Truth;
 
 pub use layer::{CacheLayer, CachePolicy};
 pub(crate) use notes::noting;
-pub(crate) use query::embed;
 use shelf::Shelf;
 use stores::Cached;
 

@@ -3,11 +3,15 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use tokio::task::JoinSet;
+use tokio::runtime::Handle;
+use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::error::{Cause, Error, Result, Transience};
 
 use super::{Embedder, Purpose};
+
+/// Texts of more bytes than this are worked on apart from the tasks that wait for servers.
+pub(crate) const HEAVY: usize = 64 << 10;
 
 /// Makes a call in a task of its own. Dropping the future ends that at its next wait.
 ///
@@ -24,6 +28,23 @@ pub(crate) async fn apart<T: Send + 'static>(
         Some(Ok(answer)) => answer,
         _ => Err(panicked(who, doing)),
     }
+}
+
+/// Does work on texts of so many bytes: where that takes long, on a thread of its own, so that no task waits meanwhile.
+///
+/// # Errors
+/// Those of the work. `Backend` for good if it panics on a thread of its own.
+pub(crate) async fn beside<T: Send + 'static>(
+    bytes: usize,
+    who: &'static str,
+    doing: &'static str,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    // Without a runtime there are no tasks that wait.
+    if bytes <= HEAVY || Handle::try_current().is_err() {
+        return work();
+    }
+    spawn_blocking(work).await.unwrap_or_else(|_| Err(panicked(who, doing)))
 }
 
 /// Returns the error of a call that panicked.

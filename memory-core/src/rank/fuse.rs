@@ -86,7 +86,7 @@ pub struct Fused {
 /// score of the floor. So do the candidates after the best 100, plus a hundredth of their distance, which keeps their order:
 /// the first hits stay the same, however many are asked for. Standard scores are clamped to `sqrt(99)`, the most that one
 /// of 100 values can have, so that a leg of almost equal scores does not drown the others. Multiplying a leg's scores and
-/// floor by a positive number changes nothing.
+/// floor by a positive number, or adding a number to all of them, changes nothing.
 ///
 /// Best first; equal scores by importance, then newer first, then by item.
 pub fn z_score(legs: &[Leg]) -> Vec<Fused> {

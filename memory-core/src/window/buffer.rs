@@ -62,7 +62,8 @@ pub struct BufferConfig {
     /// the newest messages [`Session::search`](crate::engine::Session::search) looks at. Default `None`: the number does not matter.
     pub capacity_messages: Option<u64>,
     /// The tokens that the window should stay below. With `None`, the default, it is the larger of 30,000 and the largest budget
-    /// that any context of the conversation has asked for. The next append tells every process of that budget.
+    /// that any context of the conversation has asked for. The next append tells every process of that budget. A turn that alone does
+    /// not fit into a smaller budget is folded by that budget, where folds are summaries.
     pub limit: Option<u64>,
     /// What becomes of the oldest messages. Default [`Folding::Summaries`].
     pub folding: Folding,
@@ -238,8 +239,9 @@ impl BufferConfig {
     /// Returns `Ok` if the settings can be kept.
     ///
     /// # Errors
-    /// `Invalid` for a window, capacity, limit or number of summaries of 0, a window above its capacity, a share that is NaN, and a number
-    /// of window messages together with a stable beginning: such a window moves with each message.
+    /// `Invalid` for a window, capacity, limit or number of summaries of 0, a window above its capacity, a share that is not from 0 to 1,
+    /// an end of folding above its beginning, and a number of window messages together with a stable beginning: such a window moves with
+    /// each message.
     pub fn check(&self) -> Result<()> {
         let zero = |what: &str| Err(Error::invalid(format!("{what} of a buffer is at least 1")));
         match (self.window_messages, self.capacity_messages) {
@@ -253,9 +255,20 @@ impl BufferConfig {
             }
             _ if self.limit == Some(0) => zero("the limit"),
             _ if self.max_summaries == 0 => zero("the number of summaries"),
-            _ if self.high.is_nan() || self.low.is_nan() => Err(Error::invalid("a share of a buffer is a number")),
-            _ => Ok(()),
+            _ => self.check_shares(),
         }
+    }
+
+    fn check_shares(&self) -> Result<()> {
+        let shares = [self.high, self.low, self.summary_share];
+        if !shares.iter().all(|share| (0.0..=1.0).contains(share)) {
+            return Err(Error::invalid("a share of a buffer is a number from 0 to 1"));
+        }
+        if self.low > self.high {
+            let (high, low) = (self.high, self.low);
+            return Err(Error::invalid(format!("folding that begins at {high} of the limit cannot end at {low} of it")));
+        }
+        Ok(())
     }
 
     /// Returns the tokens that a window should stay below, if the largest budget asked for is `asked`.

@@ -5,6 +5,7 @@ mod tests;
 
 use super::buffer::BufferConfig;
 use super::fold::{FoldPlan, FoldReason};
+use super::pairing::begins_turn;
 use super::turns::Window;
 use crate::message::StoredMessage;
 
@@ -102,4 +103,28 @@ pub fn plan_fold(
     let is_batch = |_: u64, count: u64| count >= config.batch(over);
     let plan = window.fold(config, FoldReason::Messages, is_batch);
     plan.or_else(|| window.fold_apart(config, FoldReason::Messages, is_batch))
+}
+
+/// Plans the next fold inside the newest turn of a window, where contexts leave `room` tokens to that turn: by the shares by which
+/// [`plan_fold`] folds a turn that alone exceeds the limit. None if the turn has less, if the person's message that begins it does
+/// not fit, so that no fold helps, or if nothing inside of the turn may be folded.
+///
+/// `rows` are the newest active rows of a session, oldest first.
+pub(crate) fn plan_turn(rows: &[StoredMessage], config: &BufferConfig, room: u64) -> Option<FoldPlan> {
+    let rows = rows.get(rows.iter().rposition(begins_turn)?..)?;
+    if rows.first()?.tokens >= room {
+        return None;
+    }
+    let window = Window::of(rows);
+    let turn = window.last_turn();
+    if (turn as f64) < config.threshold(turn, room) * room as f64 {
+        return None;
+    }
+    if window.inner_tokens() as f64 > config.summary_share * room as f64
+        && let Some(plan) = window.merge_inner(config)
+    {
+        return Some(plan);
+    }
+    let goal = (config.end(turn, room) * room as f64).floor() as u64;
+    window.fold_inside(config, |folded, _| turn.saturating_sub(folded).saturating_add(config.bound(folded)) <= goal)
 }

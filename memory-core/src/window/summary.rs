@@ -11,8 +11,8 @@ use async_trait::async_trait;
 
 use super::HeuristicCounter;
 use crate::error::{Error, Result};
-use crate::message::{Role, StoredMessage};
-use crate::model::{Summarizer, Summary, SummaryPurpose, SummaryRequest, TokenCounter};
+use crate::message::{Message, Role, StoredMessage};
+use crate::model::{Summarizer, Summary, SummaryPurpose, SummaryRequest, TokenCounter, beside};
 
 pub(crate) use sentences::sentences;
 use sentences::{SENTENCE, SHORT_SENTENCE, clip};
@@ -90,7 +90,10 @@ impl Default for ExtractiveSummarizer {
 #[async_trait]
 impl Summarizer for ExtractiveSummarizer {
     async fn summarize(&self, request: &SummaryRequest) -> Result<Summary> {
-        self.extract(request)
+        let messages = request.messages.iter().filter_map(|row| row.message.as_deref()).map(Message::encoded_len);
+        let bytes: usize = messages.chain(request.records.iter().map(|stored| stored.record.text.len())).sum();
+        let (own, request) = (self.clone(), request.clone());
+        beside(bytes, "summarizer", "summarise", move || own.extract(&request)).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! The settings of buffers: of the memory, and of one conversation.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use memory_core::engine::{ContextRequest, Forget, PartKind, Search, Session};
@@ -234,15 +235,13 @@ async fn a_summariser_that_fails_takes_no_message_out_of_the_window() {
     assert!(rows.iter().any(|row| row.covers.is_some() && !row.is_archive()));
 }
 
-#[tokio::test]
-async fn an_agent_that_runs_long_on_one_request_gets_a_context_after_upkeep() {
-    let (bench, talk) = with(BufferConfig::default().with_limit(1_500)).await;
-    talk.append(vec![bench.user("Find all roses that flower in autumn.")]).await.unwrap();
-    for step in 0..60 {
-        let id = format!("call{step}");
+/// Lets an agent look at these beds, and append what it sees.
+async fn look_at(bench: &Bench, talk: &Session, beds: Range<usize>) {
+    for bed in beds {
+        let id = format!("call{bed}");
         let call =
             Block::ToolCall { id: id.clone(), name: "look".into(), arguments: "{}".into(), extra: Default::default() };
-        let words = format!("Bed {step} has {} roses, none in flower yet, as far as one can see from here.", step * 7);
+        let words = format!("Bed {bed} has {} roses, none in flower yet, as far as one can see from here.", bed * 7);
         let result = Block::tool_result(&id, vec![Block::text(words)]);
         let now = bench.memory.now();
         let step = vec![
@@ -251,6 +250,41 @@ async fn an_agent_that_runs_long_on_one_request_gets_a_context_after_upkeep() {
         ];
         talk.append(step).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn an_agent_that_runs_long_gets_a_context_although_its_budget_is_far_below_the_limit() {
+    let (bench, talk) = with(BufferConfig::default()).await;
+    talk.append(vec![bench.user("Find all roses that flower in autumn.")]).await.unwrap();
+    let request = ContextRequest::muxi("");
+    for round in 0..2 {
+        look_at(&bench, &talk, 200 * round..200 * (round + 1)).await;
+        let before = talk.assemble(&request).await;
+        assert!(matches!(before, Err(Error::OverBudget { .. })), "{before:?}");
+        assert!(bench.memory.upkeep_once().await.unwrap().summarised > 0);
+        let context = talk.assemble(&request).await.unwrap();
+        let kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
+        assert_eq!(kinds[..2], [PartKind::History, PartKind::Summary]);
+        assert_eq!(context.parts[0].message.text(), "Find all roses that flower in autumn.");
+        assert!(context.tokens() <= 4_000);
+    }
+    let log = talk.read(&Page::after(Seq(0), 1_000, View::Log)).await.unwrap().messages;
+    assert_eq!(log.len(), 801);
+    // Where nothing is to be folded, the turn stays as it is.
+    let whole = bench.owner("bob").session(&crate::bench::session("whole"));
+    let whole = whole.with(BufferConfig::default().with_folding(Folding::Off)).unwrap();
+    whole.append(vec![bench.user("Find all roses that flower in spring.")]).await.unwrap();
+    look_at(&bench, &whole, 0..200).await;
+    assert!(whole.assemble(&request).await.is_err());
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().summarised, 0);
+    assert!(whole.assemble(&request).await.is_err());
+}
+
+#[tokio::test]
+async fn an_agent_that_runs_long_on_one_request_gets_a_context_after_upkeep() {
+    let (bench, talk) = with(BufferConfig::default().with_limit(1_500)).await;
+    talk.append(vec![bench.user("Find all roses that flower in autumn.")]).await.unwrap();
+    look_at(&bench, &talk, 0..60).await;
     let before = talk.context("", 1_500).await;
     assert!(matches!(before, Err(Error::OverBudget { .. })), "{before:?}");
     assert!(bench.memory.upkeep_once().await.unwrap().summarised > 0);

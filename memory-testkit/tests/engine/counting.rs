@@ -4,18 +4,41 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use memory_core::engine::{Forget, Remember, Remembered, Scoped, Search};
-use memory_core::model::TokenCounter;
+use memory_core::analysis::Analysis;
+use memory_core::engine::{Forget, Memory, Remember, Remembered, Scoped, Search};
+use memory_core::model::{CounterId, TokenCounter};
 use memory_core::novelty::Gate;
+use memory_core::reference::{MemRecords, MemText};
+use memory_core::store::chat::Page;
 use memory_core::time::Stopwatch;
 use memory_core::window::{BufferConfig, Folding, HeuristicCounter, MemoryStats};
-use memory_core::{Error, Filter, ItemId, Message, MessageId, StoredRecord};
+use memory_core::{Error, Filter, ItemId, Message, MessageId, Role, StoredRecord, Truth};
+use memory_testkit::doubles::EmbedderMode;
+use tokio::task::JoinHandle;
 
 use crate::bench::{Bench, Taps};
 
-/// A counter that goes on only once a task beside it has run.
-#[derive(Debug)]
-struct Waiting(Arc<AtomicBool>);
+/// A counter that goes on with a long message only once a task beside it has run meanwhile.
+#[derive(Debug, Default)]
+struct Waiting {
+    has_begun: AtomicBool,
+    has_run: AtomicBool,
+}
+
+impl Waiting {
+    /// Returns such a counter, and the task that runs beside it.
+    fn beside() -> (Arc<Self>, JoinHandle<()>) {
+        let counter = Arc::new(Self::default());
+        let seen = Arc::clone(&counter);
+        let task = tokio::spawn(async move {
+            while !seen.has_begun.load(Ordering::Acquire) {
+                tokio::task::yield_now().await;
+            }
+            seen.has_run.store(true, Ordering::Release);
+        });
+        (counter, task)
+    }
+}
 
 impl TokenCounter for Waiting {
     fn name(&self) -> &str {
@@ -24,7 +47,8 @@ impl TokenCounter for Waiting {
 
     fn count(&self, message: &Message) -> u64 {
         let begun = Stopwatch::start();
-        while message.encoded_len() > 10_000 && !self.0.load(Ordering::Acquire) {
+        while message.encoded_len() > 10_000 && !self.has_run.load(Ordering::Acquire) {
+            self.has_begun.store(true, Ordering::Release);
             assert!(begun.elapsed() < Duration::from_secs(60), "no other task ran");
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -36,13 +60,64 @@ impl TokenCounter for Waiting {
     }
 }
 
+/// A story that takes long to count.
+fn story(bench: &Bench) -> Message {
+    bench.user(&"a long story about roses ".repeat(4_000))
+}
+
 #[tokio::test(flavor = "current_thread")]
 async fn s2_12_counting_a_long_message_holds_up_no_other_task() {
-    let ran = Arc::new(AtomicBool::new(false));
-    let counter = Arc::new(Waiting(Arc::clone(&ran)));
+    let (counter, beside) = Waiting::beside();
     let bench = Bench::with(Taps::default(), |builder| builder.counter(counter)).await;
-    let beside = tokio::spawn(async move { ran.store(true, Ordering::Release) });
-    bench.session("ada").append(vec![bench.user(&"a long story about roses ".repeat(4_000))]).await.unwrap();
+    bench.session("ada").append(vec![story(&bench)]).await.unwrap();
+    beside.await.unwrap();
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn s2_12_restoring_a_long_message_holds_up_no_other_task() {
+    let from = Bench::new().await.session("ada");
+    let (counter, beside) = Waiting::beside();
+    let bench = Bench::with(Taps::default(), |builder| builder.counter(counter)).await;
+    from.append(vec![story(&bench)]).await.unwrap();
+    let mut rows = from.read(&Page::newest(1)).await.unwrap().messages;
+    rows[0].counter = CounterId::UNKNOWN;
+    bench.session("ada").restore(&rows).await.unwrap();
+    beside.await.unwrap();
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn s2_12_recounting_a_long_message_for_a_fold_holds_up_no_other_task() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(vec![story(&bench), bench.say(Role::Assistant, "A fine story.")]).await.unwrap();
+    talk.append(bench.chatter(5)).await.unwrap();
+    let (counter, beside) = Waiting::beside();
+    let records = Truth::records(Arc::new(MemRecords::default()));
+    let keeper = Memory::builder(Truth::chat(Arc::clone(&bench.truth)), records)
+        .text(Arc::new(MemText::new(Analysis::english().name())))
+        .buffer(BufferConfig::default().with_limit(1_500))
+        .counter(counter)
+        .clock(bench.clock.clone())
+        .build()
+        .await
+        .unwrap();
+    let report = keeper.upkeep_once().await.unwrap();
+    assert!(report.summarised > 0 && report.failures.is_empty(), "{report:?}");
+    beside.await.unwrap();
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn s2_12_recounting_a_long_message_for_a_context_holds_up_no_other_task() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(vec![story(&bench), bench.say(Role::Assistant, "A fine story.")]).await.unwrap();
+    let (counter, beside) = Waiting::beside();
+    let records = Truth::records(Arc::new(MemRecords::default()));
+    let builder = Memory::builder(Truth::chat(Arc::clone(&bench.truth)), records).counter(counter);
+    let reader = builder.clock(bench.clock.clone()).build().await.unwrap();
+    let there = reader.of(bench.owner("ada").scope()).session(talk.id());
+    let context = there.context("", 100_000).await.unwrap();
+    assert_eq!((context.parts.len(), context.receipt.recounted), (2, 2));
     beside.await.unwrap();
 }
 
@@ -108,13 +183,20 @@ async fn s4_11_several_questions_are_answered_in_their_order() {
     bench.tend().await;
     let searches: Vec<Search> = (0..30).map(|number| Search::new(format!("plant number {number}")).limit(1)).collect();
     let (other, same) = (ada.clone(), searches.clone());
+    let before = bench.embedder.asked();
     let answers = tokio::spawn(async move { other.recall_many(&same).await }).await.unwrap().unwrap();
+    assert_eq!(bench.embedder.asked() - before, 1, "all questions are embedded in one batch");
     for (search, answer) in searches.iter().zip(&answers) {
         assert_eq!(answer.hits, ada.search(search).await.unwrap().hits);
     }
     assert_eq!(answers.len(), 30);
     let bad = [Search::new("plants"), Search::new("plants").limit(0)];
     assert!(matches!(ada.recall_many(&bad).await, Err(Error::Invalid { .. })));
+    // One question that the embedder refuses is answered by its words, and the others by their meaning too.
+    bench.embedder.set(EmbedderMode::Refuses("nettle"));
+    let some = ["nettle bed", "stones of plants", "beds of stones"].map(Search::new);
+    let degraded = ada.recall_many(&some).await.unwrap().into_iter().map(|answer| answer.receipt.degraded.len());
+    assert_eq!(degraded.collect::<Vec<_>>(), [1, 0, 0]);
 }
 
 #[tokio::test]

@@ -3,12 +3,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use memory_core::engine::{BoardEntry, ContextRequest, Event, Forget, Observer, Remember, Search};
+use memory_core::engine::{BoardEntry, ContextRequest, Event, Forget, Observer, Remember, Search, WorkingNote};
+use memory_core::extract::RuleExtractor;
 use memory_core::novelty::Gate;
+use memory_core::store::chat::Page;
 use memory_core::window::{BufferConfig, Folding, Oversize};
-use memory_core::{MessageId, Role, Scope};
+use memory_core::{MessageId, Role, Scope, Seq};
 
-use crate::bench::{Bench, Taps};
+use crate::bench::{Bench, Taps, session};
 
 /// Remembers what it was told, and panics if it is to.
 #[derive(Debug, Default)]
@@ -121,6 +123,60 @@ async fn s4_14_creation_capacity_and_removal_are_told_once_each() {
 }
 
 #[tokio::test]
+async fn s4_14_what_expires_outside_of_truth_is_told_and_so_is_what_is_deleted_from_a_board() {
+    let (bench, watch) = watched(BufferConfig::default()).await;
+    let (ada, minute) = (bench.owner("ada"), Duration::from_secs(60));
+    let board = ada.blackboard();
+    board.put(&BoardEntry::new("a", "v").with_ttl(minute)).await.unwrap();
+    board.put(&BoardEntry::new("b", "v").with_ttl(2 * minute)).await.unwrap();
+    board.put(&BoardEntry::new("c", "v")).await.unwrap();
+    ada.note(WorkingNote::new("Trains to Porto leave at 8:15.", "timetable").with_ttl(minute)).await.unwrap();
+    bench.tend().await;
+    watch.take();
+    bench.clock.advance(minute);
+    let expired = Event::Expired { records: 1 };
+    assert_eq!(board.sweep().await.unwrap(), 1);
+    assert_eq!(watch.take(), [("ada".to_owned(), expired.clone())]);
+    bench.clock.advance(5 * minute);
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().expired, 2);
+    assert_eq!(watch.take(), [("ada".to_owned(), expired.clone()), (String::new(), expired)]);
+    assert_eq!([board.delete("c").await.unwrap(), board.delete("c").await.unwrap()], [true, false]);
+    let deleted = Event::Forgotten { removed: 1, derived: 0, complete: true };
+    assert_eq!(watch.take(), [("ada".to_owned(), deleted)]);
+}
+
+#[tokio::test]
+async fn s4_14_facts_branches_and_folds_that_are_undone_are_told() {
+    let watch = Arc::new(Watch::default());
+    let observer = Arc::clone(&watch);
+    let bench = Bench::with(Taps::default(), |builder| {
+        let config = BufferConfig::default().with_capacity_messages(10).with_keep_turns(1);
+        builder.buffer(config).observer(observer).extractor(Arc::new(RuleExtractor))
+    })
+    .await;
+    let talk = bench.session("ada");
+    talk.append(vec![bench.user("I live in Lisbon.")]).await.unwrap();
+    talk.append(bench.chatter(10)).await.unwrap();
+    let facts = bench.memory.upkeep_once().await.unwrap().facts;
+    let found = watch.take().into_iter().filter_map(|(owner, event)| match event {
+        Event::Extracted { facts } if owner == "ada" => Some(facts),
+        _ => None,
+    });
+    assert_eq!((found.sum::<usize>(), facts > 0), (facts, true));
+    let branch = session("branch");
+    for _ in 0..2 {
+        talk.fork(Seq(21), &branch).await.unwrap();
+    }
+    let forked = Event::Forked { session: branch, from: talk.id().clone() };
+    assert_eq!(watch.take(), [("ada".to_owned(), forked)], "the second call begins nothing");
+    let rows = talk.read(&Page::newest(100)).await.unwrap().messages;
+    let summary = rows.iter().find(|row| row.covers.is_some()).unwrap().id;
+    talk.unfold(summary).await.unwrap();
+    let unfolded = Event::Unfolded { session: talk.id().clone(), summary };
+    assert!(watch.take().contains(&("ada".to_owned(), unfolded)));
+}
+
+#[tokio::test]
 async fn every_answer_is_told_with_the_time_that_it_took() {
     let (bench, watch) = watched(BufferConfig::default()).await;
     let (ada, talk) = (bench.owner("ada"), bench.session("ada"));
@@ -135,18 +191,27 @@ async fn every_answer_is_told_with_the_time_that_it_took() {
 
 #[tokio::test]
 async fn s2_11_a_turn_that_is_too_large_is_told_whatever_becomes_of_it() {
-    for oversize in [Oversize::TruncateMiddle, Oversize::Keep] {
+    for oversize in [Oversize::Error, Oversize::TruncateMiddle, Oversize::Keep] {
         let (bench, watch) = watched(BufferConfig::default().with_oversize(oversize)).await;
         let talk = bench.session("ada");
         talk.append(vec![bench.user(&"a long story about roses ".repeat(200))]).await.unwrap();
-        talk.assemble(&ContextRequest::new("", 200).recall(0)).await.unwrap();
+        let context = talk.assemble(&ContextRequest::new("", 200).recall(0)).await;
+        assert_eq!(context.is_err(), oversize == Oversize::Error, "{context:?}");
         let told = watch.take();
-        let large = told.iter().find_map(|(_, event)| match event {
-            Event::Oversize { truncated, over, .. } => Some((*truncated, *over > 0)),
+        let large = |(owner, event): &(String, Event)| match event {
+            Event::Oversize { session, truncated, over } if owner == "ada" && session == talk.id() => {
+                Some((*truncated, *over > 0))
+            }
             _ => None,
-        });
-        assert_eq!(large, Some(if oversize == Oversize::Keep { (0, true) } else { (1, false) }), "{told:?}");
+        };
+        let large: Vec<_> = told.iter().filter_map(large).collect();
+        assert_eq!(large, [if oversize == Oversize::TruncateMiddle { (1, false) } else { (0, true) }], "{told:?}");
     }
+    // A query that is too large by itself is no turn of the conversation.
+    let (bench, watch) = watched(BufferConfig::default()).await;
+    let talk = bench.session("ada");
+    assert!(talk.context(&"a long story about roses ".repeat(200), 200).await.is_err());
+    assert!(!watch.take().iter().any(|(_, event)| matches!(event, Event::Oversize { .. })));
 }
 
 #[tokio::test]

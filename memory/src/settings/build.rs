@@ -6,18 +6,19 @@ use memory_core::engine::{MemoryBuilder, Retained, Retention, SynopsisConfig};
 use memory_core::layer::{CachePolicy, GuardPolicy, WriteBehindPolicy};
 use memory_core::rank::Ranking;
 use memory_core::reference::MemBlackboard;
+use memory_core::store::blackboard::Keep;
 use memory_core::window::{BufferConfig, Folding, Oversize};
 use memory_core::working::WorkingConfig;
 use memory_core::{Result, Stores, SystemClock};
 
 use super::Settings;
 use super::keys::{
-    ADAPTIVE, BOARD_ENTRIES, BUFFER_MULTIPLIER, BULK_DEADLINE, CACHE_TTL, CACHE_VECTORS_TTL, CAPACITY, CONCURRENCY,
-    CONTEXT_AGE, CONTEXT_TTL, DEADLINE, FAILURES, FIFO_INTERVAL, FLUSH_BATCH, FLUSH_BYTES, FLUSH_SECONDS, FOLD_AT,
-    FOLD_TO, FOLDING, IDENTITY_AGE, IDENTITY_TTL, KEEP_BYTES, KEEP_DAYS, KEEP_MESSAGES, KEEP_RECORD_DAYS, KEEP_TURNS,
-    KEPT_VECTORS, LIMIT, MAX_MEMORY, MAX_SUMMARIES, MERGE, MULTIPLIER, OVERSIZE, PATIENCE, PRESET, QUEUE, RANKING,
-    RECENCY_WEIGHT, REFRESH, RETRIES, SHARE_VECTORS, STABLE, SUMMARY_SHARE, SUMMARY_TOKENS, SYNOPSIS, SYNOPSIS_TOKENS,
-    TOUCH, WINDOW,
+    ADAPTIVE, BOARD_ENTRIES, BOARD_REFRESH, BUFFER_MULTIPLIER, BULK_DEADLINE, CACHE_TTL, CACHE_VECTORS_TTL, CAPACITY,
+    CONCURRENCY, CONTEXT_AGE, CONTEXT_TTL, DEADLINE, FAILURES, FIFO_INTERVAL, FLUSH_BATCH, FLUSH_BYTES, FLUSH_SECONDS,
+    FOLD_AT, FOLD_TO, FOLDING, IDENTITY_AGE, IDENTITY_TTL, KEEP_BYTES, KEEP_DAYS, KEEP_MESSAGES, KEEP_RECORD_DAYS,
+    KEEP_TURNS, KEPT_VECTORS, LIMIT, MAX_MEMORY, MAX_SUMMARIES, MERGE, MULTIPLIER, OVERSIZE, PATIENCE, PRESET, QUEUE,
+    RANKING, RECENCY_WEIGHT, REFRESH, RETRIES, SHARE_VECTORS, STABLE, SUMMARY_SHARE, SUMMARY_TOKENS, SYNOPSIS,
+    SYNOPSIS_TOKENS, TOUCH, WINDOW,
 };
 use super::models;
 use super::values::Values;
@@ -35,9 +36,9 @@ impl Settings {
     /// `Unsupported` for a model over HTTP where the feature `http-models` is off; `Invalid` if its address or key is malformed.
     pub fn over(&self, mut stores: Stores) -> Result<MemoryBuilder> {
         let values = &self.values;
-        let capacity = values.count(&BOARD_ENTRIES).filter(|_| stores.blackboard.is_none());
-        if let Some(capacity) = capacity {
-            stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)?));
+        if stores.blackboard.is_none() && (values.has(&BOARD_ENTRIES) || values.has(&BOARD_REFRESH)) {
+            let (capacity, keep) = boards(values);
+            stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)?.with_keep(keep)));
         }
         let cache = stores.cache.take();
         let mut builder = over(stores).buffer(self.buffer()).working(working(values));
@@ -120,6 +121,12 @@ pub(super) fn buffer(values: &Values) -> BufferConfig {
 }
 
 /// Returns the ranking, if that of the preset is `preset`.
+/// Returns how many entries a board holds, and what keeps one.
+pub(super) fn boards(values: &Values) -> (usize, Keep) {
+    let keep = if values.flag(&BOARD_REFRESH) == Some(false) { Keep::Put } else { Keep::Used };
+    (values.count(&BOARD_ENTRIES).unwrap_or(MemBlackboard::DEFAULT_CAPACITY), keep)
+}
+
 fn ranking(values: &Values, preset: Ranking) -> Ranking {
     let weight = values.number(&RECENCY_WEIGHT).map(|weight| weight as f32);
     let mut ranking = match values.text(&RANKING) {

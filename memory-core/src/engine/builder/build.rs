@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::engine::handle::Memory;
 use crate::engine::inner::{
-    Asked, Bare, Boards, Buffers, Extraction, GivenUpCounts, Index, Inner, KeptVectors, Lapses, Synopses, Turn,
-    Unindexed, Vectors,
+    Asked, Bare, Beginnings, Boards, Buffers, Extraction, GivenUpCounts, Index, Inner, KeptVectors, Lapses, Synopses,
+    Turn, Unindexed, Vectors,
 };
 #[cfg(doc)]
 use crate::engine::{retention::Retention, synopsis::SynopsisConfig};
@@ -105,6 +105,7 @@ impl MemoryBuilder {
             unindexed: Unindexed::default(),
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),
+            beginnings: Beginnings::default(),
             lapses: Lapses::new(self.retentions),
             synopses,
             swept: Lock::default(),

@@ -1,6 +1,6 @@
 //! The settings of conversations that have their own, and which windows are too full.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
 use crate::id::SessionId;
@@ -27,7 +27,8 @@ pub(crate) struct Buffers {
 /// The windows that are too full, and the last one that was taken out: the next is the one behind it, so that all have their turn.
 #[derive(Debug, Default)]
 struct Full {
-    places: BTreeSet<Place>,
+    /// Each with the tokens that contexts leave to its newest turn, if that turn has more.
+    places: BTreeMap<Place, Option<u64>>,
     last: Option<Place>,
 }
 
@@ -67,7 +68,7 @@ impl Buffers {
     /// Drops all that is known of an owner.
     pub(crate) fn forget(&self, scope: &Scope) {
         self.own.lock().settings.retain(|(owner, _), _| owner != scope);
-        self.full.lock().places.retain(|(owner, _)| owner != scope);
+        self.full.lock().places.retain(|(owner, _), _| owner != scope);
     }
 
     /// Returns the settings of a conversation.
@@ -83,7 +84,16 @@ impl Buffers {
     pub(crate) fn note_full(&self, scope: &Scope, session: &SessionId) {
         let mut full = self.full.lock();
         if full.places.len() < SESSIONS {
-            full.places.insert((scope.clone(), session.clone()));
+            full.places.entry((scope.clone(), session.clone())).or_default();
+        }
+    }
+
+    /// Notes that the newest turn of a conversation has more than the `room` tokens that a context leaves to it.
+    pub(crate) fn note_turn(&self, scope: &Scope, session: &SessionId, room: u64) {
+        let mut full = self.full.lock();
+        if full.places.len() < SESSIONS {
+            let least = full.places.entry((scope.clone(), session.clone())).or_default();
+            *least = Some(least.map_or(room, |least| least.min(room)));
         }
     }
 
@@ -92,17 +102,17 @@ impl Buffers {
         self.full.lock().places.len() >= SESSIONS
     }
 
-    /// Takes out a conversation whose window is too full.
-    pub(crate) fn next_full(&self) -> Option<Place> {
+    /// Takes out a conversation whose window is too full, with the tokens that contexts leave to its newest turn, if that turn has
+    /// more.
+    pub(crate) fn next_full(&self) -> Option<(Place, Option<u64>)> {
         let mut full = self.full.lock();
-        let behind = full
-            .last
-            .take()
-            .and_then(|last| full.places.range((Bound::Excluded(last), Bound::Unbounded)).next().cloned());
-        let next = behind.or_else(|| full.places.first().cloned())?;
+        let last = full.last.take();
+        let behind = last.and_then(|last| full.places.range((Bound::Excluded(last), Bound::Unbounded)).next());
+        let found = behind.or_else(|| full.places.first_key_value());
+        let (next, room) = found.map(|(place, room)| (place.clone(), *room))?;
         full.places.remove(&next);
         full.last = Some(next.clone());
-        Some(next)
+        Some((next, room))
     }
 }
 
@@ -127,9 +137,20 @@ mod tests {
         let names = ["a", "b", "c"].map(|name| SessionId::new(name).unwrap());
         names.iter().for_each(|name| buffers.note_full(&ada, name));
         for name in names.iter().chain(&names) {
-            assert_eq!(buffers.next_full(), Some((ada.clone(), name.clone())));
+            assert_eq!(buffers.next_full(), Some(((ada.clone(), name.clone()), None)));
             buffers.note_full(&ada, name);
         }
+    }
+
+    #[test]
+    fn a_turn_is_noted_with_the_least_that_any_context_leaves_to_it() {
+        let (buffers, ada) = (Buffers::new(BufferConfig::default()), Scope::new("acme", "ada").unwrap());
+        let session = SessionId::new("s").unwrap();
+        [4_000, 1_500, 8_000].into_iter().for_each(|room| buffers.note_turn(&ada, &session, room));
+        buffers.note_full(&ada, &session);
+        assert_eq!(buffers.next_full(), Some(((ada.clone(), session.clone()), Some(1_500))));
+        buffers.note_full(&ada, &session);
+        assert_eq!(buffers.next_full(), Some(((ada, session), None)), "it was taken out with its window");
     }
 
     #[test]

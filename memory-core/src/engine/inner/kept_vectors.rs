@@ -55,6 +55,11 @@ impl KeptVectors {
         Self { capacity, is_shared, state: Lock::default() }
     }
 
+    /// Returns whether the vectors of so many texts have room.
+    pub(crate) fn holds(&self, texts: usize) -> bool {
+        texts <= self.capacity
+    }
+
     /// Looks `texts` up. The caller embeds the missing ones, each once, and gives their vectors to [`KeptVectors::complete`].
     pub(crate) fn look_up<'a>(&self, scope: &Scope, texts: &[&'a str], purpose: Purpose) -> LookUp<'a> {
         let owner = (!self.is_shared).then_some(scope);

@@ -21,6 +21,13 @@ impl Inner {
         }
     }
 
+    /// Tells how many records, notes or entries of a board had expired and were deleted, if there were any.
+    pub(in crate::engine) fn tell_expired(&self, owner: Option<&Scope>, records: u64) {
+        if records > 0 {
+            self.tell(owner, &Event::Expired { records });
+        }
+    }
+
     /// Tells whether messages with so many tokens, placed now, began their conversation, and whether they took its window to its limit.
     pub(in crate::engine) fn tell_growth(
         &self,

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use crate::engine::careful::Careful;
+use crate::engine::event::Event;
 use crate::engine::handle::Session;
 use crate::engine::hit::Content;
 use crate::engine::receipt::{Reason, SearchReceipt, Stage};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::id::MessageId;
 use crate::message::{Message, Role};
 use crate::model::TokenCounter;
@@ -53,6 +54,9 @@ impl Session {
     /// not appended does not fit by itself; `Invalid` beyond the limits, and for owners who cannot share
     /// ([`ContextRequest::sharing`]); else the failure of reading the conversation. A failing
     /// index or embedder is no error: the receipt names it.
+    ///
+    /// Where the last turn does not fit, the next upkeep of this process folds inside of it, if windows are folded behind summaries:
+    /// all but its newest calls or reply may leave. So an agent that runs long on one request gets a context later.
     #[tracing::instrument(name = "context", level = "debug", skip_all)]
     pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
         let counter = Careful::new(&self.scoped().inner().counter);
@@ -76,7 +80,9 @@ impl Session {
         // Counted only now, because the first count of a process waits until the counter has loaded its tables.
         let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
         let mut room = Room::new(&request.budget, query, counter)?;
-        let mut window = Window::new(request.budget.limit, shape, pinned?, tail?, counter);
+        let (pinned, (tail, again)) = (pinned?, tail?);
+        let mut window = Window::new(request.budget.limit, shape, pinned, tail, counter);
+        window.recounted += again;
         self.begin(&mut window, request, counter).await?;
         inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
@@ -89,7 +95,7 @@ impl Session {
         }
         let hydrate = self.scoped().read_best(found.as_mut());
         let (completed, ()) = tokio::join!(self.complete(&mut window, &mut room, request, counter), hydrate);
-        completed?;
+        completed.map_err(|error| self.note_oversize(error, &window, &room))?;
         room.check()?;
         let left = room.left();
         let most = inner.synopses.config.max_tokens;
@@ -97,19 +103,32 @@ impl Session {
             left.checked_sub(tokens).is_some_and(|left| window.holds_last_turn(left, counter))
         });
         let left = left - told.tokens();
-        let (fitted, recalled, mut receipt) = match found {
-            Some(found) => self.beside(counter, &window, left, request, found).await?,
-            None => (window.fit_beside(left, 0, counter)?, Recalled::default(), SearchReceipt::default()),
+        let fitted = match found {
+            Some(found) => self.beside(counter, &window, left, request, found).await,
+            None => window.fit_beside(left, 0, counter).map(|fitted| (fitted, Recalled::default(), Default::default())),
         };
+        let (fitted, recalled, mut receipt) = fitted.map_err(|error| self.note_oversize(error, &window, &room))?;
         receipt.degraded.extend(untold);
         longest(&mut receipt.stages, stages.took());
         let mut context = Context::of(window, fitted, recalled, told, room, counter, receipt);
-        context.receipt.prefix_reuse_ratio = self.beginning().reuse(&context.receipt.included, context.messages());
+        context.receipt.prefix_reuse_ratio = self.reuse(&context.receipt.included, context.messages());
         context.receipt.took_micros = watch.micros();
         for event in context.receipt.events(self.id()) {
             inner.tell(Some(self.scoped().scope()), &event);
         }
         Ok(context)
+    }
+
+    /// Tells that the last turn does not fit, if that is the error, and notes the conversation for upkeep, which folds inside of that
+    /// turn. Returns the error.
+    fn note_oversize(&self, error: Error, window: &Window, room: &Room) -> Error {
+        if let Error::OverBudget { need, budget } = &error {
+            let (inner, session) = (self.scoped().inner(), self.id().clone());
+            let event = Event::Oversize { session, truncated: 0, over: need.saturating_sub(*budget) };
+            inner.tell(Some(self.scoped().scope()), &event);
+            inner.note_turn(self, window.beside_instructions(room.left()));
+        }
+        error
     }
 
     /// Divides `left` tokens between the window and the recalled items.

@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, MessageId, RecordId, Unit};
-use crate::layer::cached::{embed, noting};
+use crate::layer::cached::noting;
 use crate::layer::within;
 use crate::message::Role;
-use crate::model::Purpose;
+use crate::model::{Purpose, embed};
 use crate::rank::{Decay, LegKind, importance};
 use crate::record::StoredRecord;
 use crate::scope::Scope;
@@ -289,18 +289,41 @@ impl Inner {
 
     /// Returns the vector of a query: from this process, else from the cache, else from the embedder.
     pub(crate) async fn embed_query(&self, scope: &Scope, index: &Vectors, words: &str) -> Result<Vec<f32>> {
+        let mut vectors = self.embed_queries(scope, index, &[words]).await?;
+        vectors.pop().ok_or_else(|| Error::invalid("the embedder gave no vector"))
+    }
+
+    /// Returns the vectors of queries, as of one. The embedder makes those that are missing in one batch.
+    async fn embed_queries(&self, scope: &Scope, index: &Vectors, words: &[&str]) -> Result<Vec<Vec<f32>>> {
         let (embedder, watch) = (&index.embedder, Stopwatch::start());
-        let look_up = index.kept.look_up(scope, &[words], Purpose::Query);
+        let look_up = index.kept.look_up(scope, words, Purpose::Query);
+        let missing = look_up.missing();
         let made = match &self.cache {
-            _ if look_up.missing().is_empty() => Vec::new(),
-            Some(cache) => vec![cache.embed_query(scope, embedder, words).await?],
-            None => vec![embed(embedder, words).await?],
+            _ if missing.is_empty() => Vec::new(),
+            Some(cache) => cache.embed_queries(scope, embedder, &missing).await?,
+            None => embed(embedder, &missing, Purpose::Query).await?,
         };
         if !made.is_empty() {
             self.tell(Some(scope), &Event::Embedded { texts: made.len(), took_micros: watch.micros() });
         }
-        let mut vectors = index.kept.complete(embedder.as_ref(), look_up, made)?;
-        vectors.pop().ok_or_else(|| Error::invalid("the embedder gave no vector"))
+        index.kept.complete(embedder.as_ref(), look_up, made)
+    }
+
+    /// Embeds the words of several questions in one batch, for their searches to find the vectors in this process. If that fails, each
+    /// search embeds its own words, and its receipt tells how that went: one text that is refused keeps the others from nothing.
+    pub(crate) async fn embed_ahead(&self, scope: &Scope, searches: &[Search]) {
+        let Some(index) = self.vectors() else { return };
+        let is_embedded = |search: &&Search| {
+            let ranking = search.ranking.unwrap_or(self.buffers.common.ranking);
+            search.vector.is_none() && !search.is_without_words() && ranking.counts(LegKind::Vector)
+        };
+        let words: Vec<&str> = searches.iter().filter(is_embedded).map(|search| search.words.as_str()).collect();
+        if words.len() > 1 && index.kept.holds(words.len()) {
+            let embedded = self.in_time("embed", self.embed_queries(scope, index, &words)).await;
+            if let Err(error) = embedded {
+                tracing::debug!(%error, "embedded no questions ahead");
+            }
+        }
     }
 
     /// Gives a read the deadline of a search, and tells its guards.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use futures_util::future::try_join_all;
 
+use crate::engine::counted::recount_long;
 use crate::engine::handle::Session;
 use crate::error::Result;
 use crate::model::{CounterId, TokenCounter};
-use crate::store::chat::{Page, Slice};
+use crate::store::chat::{Page, Slice, View};
 use crate::window::can_unfold;
 
 use super::contents::Room;
@@ -28,7 +29,8 @@ impl Session {
     ) -> Result<()> {
         for _ in 0..MORE_PAGES {
             let Some(page) = window.lost_summary(request.budget.limit) else { break };
-            window.find_summary(self.window_page(&page, request).await?, counter);
+            let slice = self.page_for(window, &page, request).await?;
+            window.find_summary(slice, counter);
         }
         for _ in 0..MORE_PAGES + window.parts() {
             while let Some(older) = window.rest_of_turn(room.left())? {
@@ -40,7 +42,8 @@ impl Session {
         }
         window.keep_instructions_within(room.left())?;
         if let Some(page) = window.folded(room.left()) {
-            window.add_log(self.window_page(&page, request).await?, counter);
+            let slice = self.page_for(window, &page, request).await?;
+            window.add_log(slice, counter);
         }
         for _ in 0..MORE_PAGES + window.parts() {
             let Some((session, page)) = window.past_behind_log(room.left()) else { break };
@@ -64,7 +67,8 @@ impl Session {
         counter: &dyn TokenCounter,
     ) -> Result<()> {
         if let Some(page) = window.head() {
-            window.add_head(self.window_page(&page, request).await?, counter);
+            let slice = self.page_for(window, &page, request).await?;
+            window.add_head(slice, counter);
         }
         let Some(link) = window.take_link() else { return Ok(()) };
         let limit = request.budget.limit;
@@ -74,9 +78,11 @@ impl Session {
                 session.pinned_page(&pages.pinned, request),
                 session.window_page(&pages.tail, request)
             );
-            read.map(|(pinned, tail)| (pages, pinned, tail))
+            read.map(|(pinned, (tail, again))| (again, (pages, pinned, tail)))
         });
-        window.begin_past(&link, limit, try_join_all(reads).await?, counter);
+        let (again, read): (Vec<u64>, Vec<_>) = try_join_all(reads).await?.into_iter().unzip();
+        window.recounted += again.into_iter().sum::<u64>();
+        window.begin_past(&link, limit, read, counter);
         Ok(())
     }
 
@@ -90,9 +96,12 @@ impl Session {
         counter: &dyn TokenCounter,
     ) -> Result<()> {
         match session {
-            None => window.add_older(self.window_page(&page, request).await?, counter),
+            None => {
+                let slice = self.page_for(window, &page, request).await?;
+                window.add_older(slice, counter);
+            }
             Some(session) => {
-                let slice = self.scoped().session(&session).window_page(&page, request).await?;
+                let slice = self.scoped().session(&session).page_for(window, &page, request).await?;
                 window.add_past(slice, counter);
             }
         }
@@ -102,17 +111,24 @@ impl Session {
 
     /// Reads a page of pinned rows. What is no instruction, although it has the role of one, takes no room from those that are.
     pub(super) async fn pinned_page(&self, page: &Page, request: &ContextRequest) -> Result<Slice> {
-        let mut slice = self.window_page(page, request).await?;
+        let (mut slice, _) = self.window_page(page, request).await?;
         let Some(next) = Window::next_pinned(page, &mut slice) else { return Ok(slice) };
-        let older = self.window_page(&next, request).await?;
+        let (older, _) = self.window_page(&next, request).await?;
         slice.messages.splice(..0, older.messages);
         slice.complete &= older.complete;
         Ok(slice)
     }
 
+    /// Reads a page for a window that was begun.
+    async fn page_for(&self, window: &mut Window, page: &Page, request: &ContextRequest) -> Result<Slice> {
+        let (slice, again) = self.window_page(page, request).await?;
+        window.recounted += again;
+        Ok(slice)
+    }
+
     /// Reads a page of the window. If the request asks for it, what stands aside in a message stands before its words, where it
-    /// can.
-    pub(super) async fn window_page(&self, page: &Page, request: &ContextRequest) -> Result<Slice> {
+    /// can. Returns too how many rows were recounted: those of other counters, where they are long. The window recounts others itself.
+    pub(super) async fn window_page(&self, page: &Page, request: &ContextRequest) -> Result<(Slice, u64)> {
         let mut slice = self.read(page).await?;
         for row in slice.messages.iter_mut().filter(|_| request.asides) {
             let Some(message) = row.message.as_mut().filter(|message| can_unfold(message)) else { continue };
@@ -121,6 +137,11 @@ impl Session {
             // It was counted without.
             row.counter = CounterId::UNKNOWN;
         }
-        Ok(slice)
+        // Whether all pinned rows were read is told by the tokens that they are stored with.
+        if page.view == View::Pinned {
+            return Ok((slice, 0));
+        }
+        let again = recount_long(&mut slice.messages, &self.scoped().inner().counter).await?;
+        Ok((slice, again))
     }
 }

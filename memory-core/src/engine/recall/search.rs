@@ -23,6 +23,8 @@ use super::stages::longest;
 
 /// How many searches run at once if each asks one owner; of those that ask several, so many fewer.
 const TOGETHER: usize = 8;
+/// How many questions are embedded in one batch.
+const BATCH: usize = 256;
 
 /// The hits among the candidates of a search, and the others.
 #[derive(Debug, Default)]
@@ -106,10 +108,11 @@ impl Scoped {
         found
     }
 
-    /// Recalls for several questions at once; the answers come in their order.
+    /// Recalls for several questions at once; the answers come in their order. The embedder is given the words of all of them in one
+    /// batch, up to 256, unless fewer vectors are kept in this process ([`MemoryBuilder::kept_vectors`](crate::engine::MemoryBuilder::kept_vectors)).
     ///
     /// # Errors
-    /// The first failure.
+    /// The first failure. Nothing is searched for if one of the questions is refused.
     ///
     /// # Examples
     /// ```
@@ -123,10 +126,20 @@ impl Scoped {
     /// ```
     #[doc(alias = "batch_recall")]
     pub async fn recall_many(&self, searches: &[Search]) -> Result<Vec<SearchResults>> {
-        // Collected first: a stream that holds the closure is not `Send` for every lifetime.
-        let answers: Vec<_> = searches.iter().map(|search| self.recall(search)).collect();
+        for search in searches {
+            self.inner().check(search)?;
+            self.inner().limits.check_sharing(self.scope(), &search.sharing)?;
+        }
         let owners = 1 + searches.iter().map(|search| search.sharing.len()).max().unwrap_or(0);
-        stream::iter(answers).buffered((TOGETHER / owners).max(1)).try_collect().await
+        let mut answers = Vec::with_capacity(searches.len());
+        for some in searches.chunks(BATCH) {
+            self.inner().embed_ahead(self.scope(), some).await;
+            // Collected first: a stream that holds the closure is not `Send` for every lifetime.
+            let asked: Vec<_> = some.iter().map(|search| self.recall(search)).collect();
+            let found: Vec<_> = stream::iter(asked).buffered((TOGETHER / owners).max(1)).try_collect().await?;
+            answers.extend(found);
+        }
+        Ok(answers)
     }
 
     /// Takes the best `limit` candidates that truth confirms. What `read` does not hold yet is read; if some are gone, so are the

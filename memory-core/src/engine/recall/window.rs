@@ -67,6 +67,12 @@ impl Window {
         self.rows.iter().filter(|row| row.covers.is_some()).chain(&self.summary)
     }
 
+    /// Returns how many of `left` tokens the instructions leave.
+    pub(crate) fn beside_instructions(&self, left: u64) -> u64 {
+        let instructions = self.rows.iter().filter(|row| is_instruction(row)).map(|row| row.tokens);
+        instructions.fold(left, u64::saturating_sub)
+    }
+
     /// Returns what [`Window::fit_window`] does and, as far as they fit, messages under its summaries, the newest first. A
     /// summary makes way if all its messages are shown.
     pub(crate) fn fit(&self, budget: u64, counter: &dyn TokenCounter) -> Result<Fitted> {

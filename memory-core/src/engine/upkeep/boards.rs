@@ -22,7 +22,10 @@ impl Inner {
                 continue;
             }
             match self.sweep_board(&scope).await {
-                Ok(swept) => report.expired += swept,
+                Ok(swept) => {
+                    report.expired += swept;
+                    self.tell_expired(Some(&scope), swept);
+                }
                 Err(error) => {
                     self.boards.due(&scope, now);
                     failures += 1;

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::engine::event::Event;
 use crate::engine::inner::{Index, Inner, Mark};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, Unit};
@@ -127,7 +126,7 @@ impl Inner {
                 return;
             }
             pass.report.expired += swept;
-            self.tell(None, &Event::Expired { records: swept });
+            self.tell_expired(None, swept);
             pass.has_answered = true;
         }
     }

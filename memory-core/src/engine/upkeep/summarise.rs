@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 use crate::engine::careful::Careful;
-use crate::engine::counted::recount;
+use crate::engine::counted::{bytes_of, counting, recount_all};
 use crate::engine::event::Event;
 use crate::engine::handle::Session;
 use crate::engine::inner::Inner;
@@ -18,7 +18,7 @@ use crate::scope::Scope;
 use crate::store::chat::{NewMessage, Page, SessionState, View};
 use crate::window::{
     Beyond, Budget, BufferConfig, ExtractiveSummarizer, FoldPlan, FoldReason, Folding, Pressure, archive,
-    complete_summary, count_shown, must_keep, plan_fold, validate_summary,
+    complete_summary, count_shown, must_keep, plan_fold, plan_turn, validate_summary,
 };
 
 use super::report::UpkeepReport;
@@ -51,6 +51,16 @@ impl Inner {
         }
     }
 
+    /// Notes a session whose newest turn has more than the `room` tokens that a context leaves to it: upkeep folds inside of that turn,
+    /// if it makes summaries. Larger contexts then show the messages in place of the summary; what left without one would be gone
+    /// for them too.
+    pub(crate) fn note_turn(&self, session: &Session, room: u64) {
+        if session.buffer().folding == Folding::Summaries {
+            self.buffers.note_turn(session.scoped().scope(), session.id(), room);
+            self.changed.notify_one();
+        }
+    }
+
     /// Remembers a session whose window is to be summarised. Called for every append, and by upkeep for every session that is
     /// noted for an index, whichever process filled it. Without any index there are no notes: then this process summarises only
     /// the sessions that it appends to.
@@ -67,20 +77,23 @@ impl Inner {
     pub(crate) async fn summarise_full(&self, share: Duration, report: &mut UpkeepReport) {
         let until = Instant::now() + share;
         while !self.turn.is_ending() && Instant::now() < until {
-            let Some((scope, session)) = self.buffers.next_full() else { return };
-            match self.fold(&scope, &session, until, report).await {
-                Ok(true) => {}
-                Ok(false) => self.buffers.note_full(&scope, &session),
-                Err(error) => report.fail(&error),
+            let Some(((scope, session), room)) = self.buffers.next_full() else { return };
+            match (self.fold(&scope, &session, room, until, report).await, room) {
+                (Ok(true), _) => {}
+                (Ok(false), None) => self.buffers.note_full(&scope, &session),
+                (Ok(false), Some(room)) => self.buffers.note_turn(&scope, &session, room),
+                (Err(error), _) => report.fail(&error),
             }
         }
     }
 
-    /// Folds a window until it is no longer too full. Returns false if there was no time for that.
+    /// Folds a window until it is no longer too full, and then its newest turn until that has a place in `room` tokens. Returns false
+    /// if there was no time for that.
     async fn fold(
         &self,
         scope: &Scope,
         session: &SessionId,
+        room: Option<u64>,
         until: Instant,
         report: &mut UpkeepReport,
     ) -> Result<bool> {
@@ -92,24 +105,14 @@ impl Inner {
             if fold > 0 && (self.turn.is_ending() || Instant::now() >= until) {
                 return Ok(false);
             }
-            let page = Page::after(Seq(0), ROWS, View::Active);
-            let mut slice = self.bare.chat.read(scope, session, &page).await?;
-            let seen = slice.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
-            let limit = Some(config.limit_beside(slice.state.asked));
-            let tokens = slice.state.active_tokens.saturating_sub(seen);
-            let messages = slice.state.active_messages.saturating_sub(slice.messages.len() as u64);
-            let counter = Careful::new(&self.counter);
-            recount(&mut slice.messages, &counter);
-            counter.verdict(Ok(()))?;
-            let plan = plan_fold(&slice.messages, &config, limit, Beyond { tokens, messages });
-            let Some(plan) = plan else { return Ok(true) };
+            let Some((plan, state)) = self.next_fold(scope, session, &config, room).await? else { return Ok(true) };
             let is_summary = config.folding == Folding::Summaries && plan.reason != FoldReason::Archives;
             let summary = match is_summary {
                 true => self.summary_of(&plan, report).await,
-                false => archive_of(&plan, slice.state.revision),
+                false => archive_of(&plan, state.revision),
             };
             let Some(summary) = summary else { return Ok(true) };
-            match self.chat.store().compact(scope, session, &plan.fold(slice.state.fence, summary)).await {
+            match self.chat.store().compact(scope, session, &plan.fold(state.fence, summary)).await {
                 // What was summarised was forgotten meanwhile, and what was said since notes itself.
                 Err(Error::Fenced) => return Ok(true),
                 folded => drop(folded?),
@@ -125,6 +128,33 @@ impl Inner {
             }
         }
         Ok(true)
+    }
+
+    /// Returns the next fold of a window, and the state in which it was read; none if it is neither too full, nor its newest turn too
+    /// large for `room` tokens.
+    async fn next_fold(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        config: &BufferConfig,
+        room: Option<u64>,
+    ) -> Result<Option<(FoldPlan, SessionState)>> {
+        let page = Page::after(Seq(0), ROWS, View::Active);
+        let mut slice = self.bare.chat.read(scope, session, &page).await?;
+        let seen = slice.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
+        let limit = Some(config.limit_beside(slice.state.asked));
+        let tokens = slice.state.active_tokens.saturating_sub(seen);
+        let messages = slice.state.active_messages.saturating_sub(slice.messages.len() as u64);
+        slice.messages = recount_all(slice.messages, &self.counter).await?;
+        if let Some(plan) = plan_fold(&slice.messages, config, limit, Beyond { tokens, messages }) {
+            return Ok(Some((plan, slice.state)));
+        }
+        let Some(room) = room.filter(|_| config.folding == Folding::Summaries) else { return Ok(None) };
+        if messages > 0 {
+            slice = self.bare.chat.read(scope, session, &Page::newest(ROWS)).await?;
+            slice.messages = recount_all(slice.messages, &self.counter).await?;
+        }
+        Ok(plan_turn(&slice.messages, config, room).map(|plan| (plan, slice.state)))
     }
 
     /// Returns a summary that passes the checks: the summariser's, or else an extract marked as such. None if neither passes,
@@ -148,9 +178,10 @@ impl Inner {
         plan: &FoldPlan,
         report: &mut UpkeepReport,
     ) -> Result<NewMessage> {
+        let (bytes, rows, most) = (bytes_of(&plan.rows), plan.rows.clone(), plan.max_tokens / KEEP_SHARE);
+        let keep = counting(bytes, &self.counter, move |counter| must_keep(&rows, most, counter)).await?;
+        let request = Arc::new(plan.request(keep));
         let counter = Careful::new(&self.counter);
-        let keep = must_keep(&plan.rows, plan.max_tokens / KEEP_SHARE, &counter);
-        let request = Arc::new(counter.verdict(Ok(plan.request(keep)))?);
         let Summary { text, by } = summary_in_time(summarizer, &request).await?;
         let bare = SummaryRequest { keep: Vec::new(), ..SummaryRequest::clone(&request) };
         counter.verdict(validate_summary(&text, &bare, &counter))?;

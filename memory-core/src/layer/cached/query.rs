@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use futures_util::future::join_all;
+
 use crate::error::{Error, Result};
 use crate::id::Digest;
-use crate::model::{self, Embedder, Purpose};
+use crate::model::{Embedder, Purpose, embed};
 use crate::scope::Scope;
 use crate::vector::EmbeddingSpace;
 
@@ -13,37 +15,42 @@ use super::CacheLayer;
 use super::notes::note;
 
 impl CacheLayer {
-    /// Returns the vector of a query: from the owner's cache, else from the embedder.
+    /// Returns the vectors of queries: from the owner's cache, else from the embedder, which makes those that are missing in one batch.
     ///
     /// The epoch is a guess. That is safe, because a vector depends on the caller's words alone, so it cannot be stale.
-    pub(crate) async fn embed_query(
+    pub(crate) async fn embed_queries(
         &self,
         scope: &Scope,
         embedder: &Arc<dyn Embedder>,
-        words: &str,
-    ) -> Result<Vec<f32>> {
-        let (key, epoch, space) = (key(embedder.space(), words), self.guess(scope), embedder.space());
-        let cached = self.cache.get(scope, epoch, &key).await;
-        if let Some(vector) = cached.as_ref().ok().and_then(|value| decode(space, value.as_deref()?)) {
-            return Ok(vector);
-        }
-        let vector = embed(embedder, words).await?;
-        match cached {
-            Ok(_) if space.check_vector(&vector).is_ok() => {
-                let put = self.cache.put(scope, epoch, &key, &encode(&vector), self.policy.vectors_ttl).await;
-                put.unwrap_or_else(note);
+        words: &[&str],
+    ) -> Result<Vec<Vec<f32>>> {
+        let (epoch, space) = (self.guess(scope), embedder.space());
+        let keys: Vec<String> = words.iter().map(|words| key(space, words)).collect();
+        let cached = join_all(keys.iter().map(|key| self.cache.get(scope, epoch, key))).await;
+        let of = |cached: &Result<Option<Vec<u8>>>| decode(space, cached.as_ref().ok()?.as_deref()?);
+        let found: Vec<Option<Vec<f32>>> = cached.iter().map(of).collect();
+        let missing = words.iter().zip(&found).filter(|(_, found)| found.is_none());
+        let missing: Vec<&str> = missing.map(|(words, _)| *words).collect();
+        let made = if missing.is_empty() { Vec::new() } else { embed(embedder, &missing, Purpose::Query).await? };
+        let (mut made, mut vectors, mut new) = (made.into_iter(), Vec::with_capacity(words.len()), Vec::new());
+        for ((key, cached), found) in keys.iter().zip(cached).zip(found) {
+            if let Some(vector) = found {
+                vectors.push(vector);
+                continue;
             }
-            Ok(_) => {}
-            Err(error) => note(error),
+            let vector = made.next().ok_or_else(|| Error::invalid("the embedder gave no vector"))?;
+            match cached {
+                Ok(_) if space.check_vector(&vector).is_ok() => new.push((key, encode(&vector))),
+                Ok(_) => {}
+                Err(error) => note(error),
+            }
+            vectors.push(vector);
         }
-        Ok(vector)
+        let ttl = self.policy.vectors_ttl;
+        let puts = new.iter().map(|(key, vector)| self.cache.put(scope, epoch, key, vector, ttl));
+        join_all(puts).await.into_iter().for_each(|put| put.unwrap_or_else(note));
+        Ok(vectors)
     }
-}
-
-/// Returns the vector of a query from the embedder.
-pub(crate) async fn embed(embedder: &Arc<dyn Embedder>, words: &str) -> Result<Vec<f32>> {
-    let mut vectors = model::embed(embedder, &[words], Purpose::Query).await?;
-    vectors.pop().ok_or_else(|| Error::invalid("the embedder gave no vector"))
 }
 
 fn key(space: &EmbeddingSpace, words: &str) -> String {

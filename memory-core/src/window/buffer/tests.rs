@@ -65,6 +65,25 @@ fn shares_that_are_no_numbers_are_refused() {
 }
 
 #[test]
+fn shares_that_were_set_as_fields_are_checked_too() {
+    let default = BufferConfig::default();
+    for share in [f64::NAN, f64::INFINITY, -0.1, 1.1] {
+        for config in [
+            BufferConfig { high: share, ..default },
+            BufferConfig { low: share, ..default },
+            BufferConfig { summary_share: share, ..default },
+        ] {
+            assert!(matches!(config.check(), Err(Error::Invalid { .. })), "{config:?}");
+        }
+    }
+    let above = BufferConfig { low: 0.9, ..default }.check().unwrap_err().to_string();
+    assert!(above.contains("folding that begins at 0.8 of the limit cannot end at 0.9 of it"), "{above}");
+    for (high, low, summary_share) in [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (0.8, 0.8, 0.25)] {
+        assert!(BufferConfig { high, low, summary_share, ..default }.check().is_ok(), "{high} {low} {summary_share}");
+    }
+}
+
+#[test]
 fn settings_that_cannot_be_kept_are_refused() {
     let with = |window, capacity, limit, is_stable| {
         let default = BufferConfig::default();

@@ -38,6 +38,9 @@ keys! { SERVERS;
     BOARD_ENTRIES "blackboard.capacity" [] []
         Whole(1), "100",
         "How many entries a board holds.";
+    BOARD_REFRESH "blackboard.refresh_on_access" [] []
+        Flag, "true",
+        "Whether a get or a hit keeps an entry on a full board. All processes that share a board should say the same.";
     JOURNAL "journal.path" ["buffer_path"] ["SESSION_BUFFER_PATH"]
         Text, "no journal",
         "The file of the journal.";

@@ -97,6 +97,24 @@ fn a_window_without_tokens_is_never_too_full() {
 }
 
 #[test]
+fn the_newest_turn_is_folded_inside_by_the_room_that_contexts_leave_to_it() {
+    let config = BufferConfig::default().with_summary_tokens(100);
+    let long = rows(&[turns(8, 50), vec![(Said::User, 50)], STEP.repeat(20)].concat());
+    assert_eq!(plan_fold(&long, &config, Some(30_000), NONE), None);
+    let plan = plan_turn(&long, &config, 1_000).unwrap();
+    assert_eq!((plan.reason, plan.span.first), (FoldReason::Turn, Seq(18)));
+    let left = 2_050 - plan.tokens + plan.max_tokens;
+    assert!(left <= 500 && left > 350, "{left}");
+    assert_eq!(plan_turn(&long, &config, 3_000), None, "there is room for it");
+    assert_eq!(plan_turn(&long, &config, 50), None, "what the person said does not fit");
+    // Summaries inside of it are merged by their share; other turns stay as they are.
+    let summaries = [vec![(Said::User, 50)], [(Said::Summary(10), 60)].repeat(8), STEP.repeat(5)].concat();
+    let plan = plan_turn(&rows(&[summaries.clone(), summaries].concat()), &config, 1_000).unwrap();
+    assert_eq!((plan.reason, plan.span.first, plan.rows.len()), (FoldReason::Summaries, Seq(93), 8));
+    assert_eq!(plan_turn(&rows(&STEP.repeat(20)), &config, 1_000), None, "no person speaks");
+}
+
+#[test]
 fn a_plan_names_its_rows_and_gives_the_summariser_those_that_say_something() {
     let mut all = rows(&turns(8, 50));
     let first = all[0].seq;
