@@ -306,7 +306,7 @@ async fn a_branch_keeps_the_summary_of_its_past_whatever_its_parent_folds_or_reg
     let after = fork(&talk, Seq(61), "after").await?;
     for round in 0..4 {
         for branch in [&before, &after] {
-            let context = branch.assemble(&ContextRequest::new("", 500).recall(0)).await?;
+            let context = branch.assemble(&ContextRequest::new("", 600).recall(0)).await?;
             let said: Vec<String> = context.messages().map(Message::text).collect();
             let is_summarised = said.first().is_some_and(|text| text.starts_with("<summary of="));
             check!(is_summarised, "{:?}, round {round}: {said:#?}", branch.id());
