@@ -266,7 +266,9 @@ impl BufferConfig {
         }
         if self.low > self.high {
             let (high, low) = (self.high, self.low);
-            return Err(Error::invalid(format!("folding that begins at {high} of the limit cannot end at {low} of it")));
+            return Err(Error::invalid(format!(
+                "folding that begins at {high} of the limit cannot end at {low} of it"
+            )));
         }
         Ok(())
     }

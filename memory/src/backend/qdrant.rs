@@ -3,11 +3,8 @@
 use super::kind::{Holds, Kind, Name};
 use super::names::is_collection;
 
-const PREFIX: Name = Name {
-    parameter: "prefix",
-    is_legal: is_collection,
-    rule: "prefix has 1 to 200 ASCII letters, digits, - and _",
-};
+const PREFIX: Name =
+    Name { parameter: "prefix", is_legal: is_collection, rule: "prefix has 1 to 200 ASCII letters, digits, - and _" };
 
 pub(super) const KIND: Kind = Kind {
     name: "qdrant",

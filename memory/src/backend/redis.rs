@@ -3,11 +3,8 @@
 use super::kind::{Holds, Kind, Name};
 use super::names::is_of_keys;
 
-const PREFIX: Name = Name {
-    parameter: "prefix",
-    is_legal: is_of_keys,
-    rule: "prefix has 1 to 64 ASCII letters, digits, -, _, . and :",
-};
+const PREFIX: Name =
+    Name { parameter: "prefix", is_legal: is_of_keys, rule: "prefix has 1 to 64 ASCII letters, digits, -, _, . and :" };
 
 pub(super) const KIND: Kind = Kind {
     name: "redis",

@@ -45,11 +45,7 @@ async fn each_row(
 }
 
 /// Returns the checksum of all rows of a session.
-pub(super) async fn sum_of(
-    store: &dyn ChatStore,
-    scope: &Scope,
-    session: &SessionId,
-) -> Result<Checksum, Interrupted> {
+pub(super) async fn sum_of(store: &dyn ChatStore, scope: &Scope, session: &SessionId) -> Result<Checksum, Interrupted> {
     let mut sum = Checksum::default();
     each_row(store, scope, session, |row| sum.add_message(row)).await?;
     Ok(sum)
