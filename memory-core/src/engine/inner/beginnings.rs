@@ -22,10 +22,12 @@ pub(crate) struct Begun {
 #[derive(Debug, Default)]
 pub(crate) struct Beginnings(Lock<Known>);
 
+/// The turn of a conversation's last context, and what that began with.
+type Last = (u64, Arc<[Begun]>);
+
 #[derive(Debug, Default)]
 struct Known {
-    /// Each with the turn of its last context.
-    begun: HashMap<(Scope, SessionId), (u64, Arc<[Begun]>)>,
+    begun: HashMap<(Scope, SessionId), Last>,
     turn: u64,
 }
 
