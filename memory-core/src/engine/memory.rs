@@ -51,14 +51,14 @@ pub struct Status {
     pub disabled: Vec<Disabled>,
 }
 
-/// The state of a journal before conversations.
+/// The state of a journal before conversations: what it holds of all owners, or of the owner whose handle was asked.
 #[derive(Clone, Debug)]
 pub struct JournalStatus {
     /// How many messages wait for the store.
     pub waiting: usize,
     /// How many bytes these messages have.
     pub bytes: u64,
-    /// How many were refused and set aside: of all owners, or of the owner whose handle was asked.
+    /// How many were refused and set aside.
     pub refused: Result<usize>,
 }
 
@@ -158,7 +158,7 @@ impl Inner {
         Some(JournalStatus {
             waiting: behind.waiting(),
             bytes: behind.waiting_bytes(),
-            refused: behind.refused_count().await,
+            refused: behind.refused_count(None).await,
         })
     }
 

@@ -148,6 +148,11 @@ impl WriteBehind {
         self.shared.queue.lock().bytes()
     }
 
+    /// Returns how many messages of an owner wait for the primary, and how many bytes they have.
+    pub(crate) fn waiting_of_owner(&self, scope: &Scope) -> (usize, u64) {
+        self.shared.queue.lock().of_owner(scope)
+    }
+
     /// Sends what waits of a session to the primary, and returns when it is there.
     ///
     /// # Errors
@@ -176,9 +181,9 @@ impl WriteBehind {
         self.shared.refused(scope, limit).await
     }
 
-    /// Returns how many messages were set aside, of all owners.
-    pub(crate) async fn refused_count(&self) -> Result<usize> {
-        self.shared.journal.count_rejected().await
+    /// Returns how many messages were set aside, of one owner or of all.
+    pub(crate) async fn refused_count(&self, scope: Option<&Scope>) -> Result<usize> {
+        self.shared.journal.count_rejected(scope).await
     }
 
     /// Queues messages of an owner again that were set aside; returns how many. One that was set aside because its session or
