@@ -114,17 +114,18 @@ impl Memory {
     }
 
     /// Sends what waits in the journal, for as long as `within`, and closes the memory ([`Memory::close`]). Returns how many messages
-    /// stay in the journal.
+    /// stay in the journal, those among them that were appended meanwhile.
     ///
     /// # Errors
     /// The first failure of a store to close.
     pub async fn shutdown(&self, within: Duration) -> Result<usize> {
-        let left = self.flush(within).await;
+        self.flush(within).await;
         if let Some(behind) = &self.inner.behind {
             behind.stop().await;
         }
         self.finish().await?;
-        Ok(left)
+        // Now, and not before: until the stores were closed, appends went on.
+        Ok(self.inner.behind.as_ref().map_or(0, |behind| behind.waiting()))
     }
 
     /// Closes the memory: lets the upkeep pass under way end its present step, writes down which records were returned, and

@@ -185,6 +185,30 @@ async fn s3_6_a_shutdown_during_an_outage_leaves_all_in_the_journal_and_says_how
 }
 
 #[tokio::test(start_paused = true)]
+async fn s3_6_a_shutdown_under_load_counts_what_is_in_the_journal_when_it_ends() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    // The first batch lands after the time that the shutdown is given, and more is said until then.
+    *bed.faults.delay.lock().unwrap() = Duration::from_secs(4);
+    let talk = session(&memory);
+    let speaker = tokio::spawn(async move {
+        for said in 0.. {
+            if talk.append(vec![message(format!("message {said}"))]).await.is_err() {
+                return said;
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        0
+    });
+    sleep(Duration::from_millis(550)).await;
+    let left = memory.shutdown(Duration::from_secs(3)).await.unwrap();
+    let said: usize = speaker.await.unwrap();
+    let stored = bed.stored().await.len();
+    assert!(stored > 0 && left > 30, "{stored} stored, {left} left");
+    assert_eq!((stored + left, bed.held().await.0), (said, left));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_changes_truth_fails_while_it_is_away_and_nothing_is_half_done() {
     let bed = Bed::new();
     let memory = bed.open().await;
