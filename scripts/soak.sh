@@ -69,6 +69,11 @@ journal_outage() {
   MEMORY_TEST_ROUNDS=600 tests memory servers s3_6_a_journal_outlasts
 }
 
+# The server of a journal stands still ten times, for five seconds each.
+journal_pauses() {
+  MEMORY_TEST_ROUNDS=10 tests memory servers s3_6_appends_go_on
+}
+
 # The cancel storms of a crate.
 storms() { # CRATE
   MEMORY_TEST_STORM="$storm" tests "$1" conformance dropped &&
@@ -184,6 +189,7 @@ soak "elastic-two-nodes" tests memory-elastic two_nodes
 soak "journal-kills" journal_kills "$program"
 soak "journal-damage" journal_damage
 soak "journal-outage" journal_outage
+soak "journal-pauses" journal_pauses
 soak "sqlite-storms" storms memory-sqlite
 soak "redis-storms" storms memory-redis
 soak "postgres-storms" storms memory-postgres
