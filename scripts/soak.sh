@@ -59,9 +59,9 @@ journal_kills() { # KILLS
   MEMORY_TEST_ROUNDS="$1" tests memory servers s3_6_what_a_journal
 }
 
-# Damages a journal a thousand times in each way.
+# Damages a journal a thousand times in each way, and cuts its file and the end of its log at every byte.
 journal_damage() {
-  MEMORY_TEST_ROUNDS=1000 tests memory-sqlite memory_sqlite journal::damage
+  MEMORY_TEST_ROUNDS=1000 tests memory-sqlite memory_sqlite journal::damage journal::torn
 }
 
 # The server of a journal is away for ten minutes under load.

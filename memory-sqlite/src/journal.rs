@@ -189,3 +189,5 @@ mod elsewhere;
 mod full;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod torn;
