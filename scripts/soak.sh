@@ -59,14 +59,19 @@ journal_kills() { # KILLS
   MEMORY_TEST_ROUNDS="$1" tests memory servers s3_6_what_a_journal
 }
 
-# Damages a journal a thousand times in each way.
+# Damages a journal a thousand times in each way, and cuts its file and the end of its log at every byte.
 journal_damage() {
-  MEMORY_TEST_ROUNDS=1000 tests memory-sqlite memory_sqlite journal::damage
+  MEMORY_TEST_ROUNDS=1000 tests memory-sqlite memory_sqlite journal::damage journal::torn
 }
 
 # The server of a journal is away for ten minutes under load.
 journal_outage() {
   MEMORY_TEST_ROUNDS=600 tests memory servers s3_6_a_journal_outlasts
+}
+
+# The server of a journal stands still ten times, for five seconds each.
+journal_pauses() {
+  MEMORY_TEST_ROUNDS=10 tests memory servers s3_6_appends_go_on
 }
 
 # The cancel storms of a crate.
@@ -189,6 +194,7 @@ soak "elastic-two-nodes" tests memory-elastic two_nodes
 soak "journal-kills" journal_kills "$program"
 soak "journal-damage" journal_damage
 soak "journal-outage" journal_outage
+soak "journal-pauses" journal_pauses
 soak "sqlite-storms" storms memory-sqlite
 soak "redis-storms" storms memory-redis
 soak "postgres-storms" storms memory-postgres

@@ -154,7 +154,7 @@ macro_rules! store_methods {
             unguarded "acknowledge messages" acknowledge(numbers: &[u64]) -> ();
             unguarded "reject a message" reject(number: u64, why: &str) -> ();
             unguarded "read rejected messages" rejected(owner: Option<&Scope>, limit: usize) -> Vec<Rejection>;
-            unguarded "count rejected messages" count_rejected() -> usize;
+            unguarded "count rejected messages" count_rejected(owner: Option<&Scope>) -> usize;
             unguarded "revive rejected messages" revive(revived: &[(u64, Option<Fence>)]) -> ();
             unguarded "discard rejected messages" discard(numbers: &[u64]) -> u64;
             unguarded "forget queued messages" forget(scope: &Scope, ids: &[MessageId]) -> u64;

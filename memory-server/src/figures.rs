@@ -10,6 +10,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
+use memory::receipt::JournalStatus;
 use memory::store::figures::{FIGURES, Figure, FigureKind};
 use metrics::{counter, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -22,6 +23,9 @@ const REQUEST_SECONDS: &str = "memory_request_seconds";
 const PENDING: &str = "memory_index_pending";
 const DEAD: &str = "memory_index_dead";
 const UP: &str = "memory_store_up";
+const WAITING: &str = "memory_journal_waiting";
+const WAITING_BYTES: &str = "memory_journal_bytes";
+const REFUSED: &str = "memory_journal_refused";
 
 /// The figures of the server.
 const OWN: &[Figure] = &[
@@ -49,6 +53,19 @@ const OWN: &[Figure] = &[
         kind: FigureKind::Gauge,
         labels: &["part"],
         what: "1 if the store of this part answers, else 0",
+    },
+    Figure {
+        name: WAITING,
+        kind: FigureKind::Gauge,
+        labels: &[],
+        what: "messages in the journal that wait for their store",
+    },
+    Figure { name: WAITING_BYTES, kind: FigureKind::Gauge, labels: &[], what: "bytes of these messages" },
+    Figure {
+        name: REFUSED,
+        kind: FigureKind::Gauge,
+        labels: &[],
+        what: "messages in the journal that their store refused for good",
     },
 ];
 
@@ -92,6 +109,13 @@ async fn figures(State(app): State<Arc<App>>) -> Response {
         let name = index.name.as_str().to_owned();
         gauge!(PENDING, "index" => name.clone()).set(backlog.pending as f64);
         gauge!(DEAD, "index" => name).set(backlog.dead as f64);
+    }
+    if let Some(JournalStatus { waiting, bytes, refused }) = &status.journal {
+        gauge!(WAITING).set(*waiting as f64);
+        gauge!(WAITING_BYTES).set(*bytes as f64);
+        if let Ok(refused) = refused {
+            gauge!(REFUSED).set(*refused as f64);
+        }
     }
     let text = keeper().map(PrometheusHandle::render).unwrap_or_default();
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()

@@ -132,10 +132,11 @@ impl Journal for SqliteJournal {
         Ok(work.await?.into_iter().map(Entry::rejection).collect())
     }
 
-    async fn count_rejected(&self) -> Result<usize> {
-        let work = self
-            .owner
-            .ask("count rejected messages", move |ledger| Box::pin(async move { Ok(ledger.count_rejected()) }));
+    async fn count_rejected(&self, scope: Option<&Scope>) -> Result<usize> {
+        let scope = scope.cloned();
+        let work = self.owner.ask("count rejected messages", move |ledger| {
+            Box::pin(async move { Ok(ledger.count_rejected(scope.as_ref())) })
+        });
         work.await
     }
 
@@ -188,3 +189,5 @@ mod elsewhere;
 mod full;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod torn;

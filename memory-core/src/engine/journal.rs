@@ -5,6 +5,7 @@ use crate::id::{MessageId, SessionId};
 use crate::message::Message;
 
 use super::handle::{Scoped, Session};
+use super::memory::JournalStatus;
 
 /// A message that was queued and then refused. It is set aside in the journal, and in no conversation.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +44,23 @@ impl Session {
 }
 
 impl Scoped {
+    /// Returns how much of this owner waits in the journal, and how much was refused; none without a journal. What other owners
+    /// wrote does not count. The store is not asked.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(ada: &memory_core::engine::Scoped) {
+    /// if let Some(journal) = ada.journal().await {
+    ///     println!("{} messages of {} bytes wait", journal.waiting, journal.bytes);
+    /// }
+    /// # }
+    /// ```
+    pub async fn journal(&self) -> Option<JournalStatus> {
+        let behind = self.inner().behind.as_ref()?;
+        let (waiting, bytes) = behind.waiting_of_owner(self.scope());
+        Some(JournalStatus { waiting, bytes, refused: behind.refused_count(Some(self.scope())).await })
+    }
+
     /// Returns up to `limit` messages of this owner that were queued and then refused, the oldest first.
     ///
     /// # Examples

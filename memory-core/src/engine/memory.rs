@@ -51,14 +51,14 @@ pub struct Status {
     pub disabled: Vec<Disabled>,
 }
 
-/// The state of a journal before conversations.
+/// The state of a journal before conversations: what it holds of all owners, or of the owner whose handle was asked.
 #[derive(Clone, Debug)]
 pub struct JournalStatus {
     /// How many messages wait for the store.
     pub waiting: usize,
     /// How many bytes these messages have.
     pub bytes: u64,
-    /// How many were refused and set aside: of all owners, or of the owner whose handle was asked.
+    /// How many were refused and set aside.
     pub refused: Result<usize>,
 }
 
@@ -114,17 +114,18 @@ impl Memory {
     }
 
     /// Sends what waits in the journal, for as long as `within`, and closes the memory ([`Memory::close`]). Returns how many messages
-    /// stay in the journal.
+    /// stay in the journal, those among them that were appended meanwhile.
     ///
     /// # Errors
     /// The first failure of a store to close.
     pub async fn shutdown(&self, within: Duration) -> Result<usize> {
-        let left = self.flush(within).await;
+        self.flush(within).await;
         if let Some(behind) = &self.inner.behind {
             behind.stop().await;
         }
         self.finish().await?;
-        Ok(left)
+        // Now, and not before: until the stores were closed, appends went on.
+        Ok(self.inner.behind.as_ref().map_or(0, |behind| behind.waiting()))
     }
 
     /// Closes the memory: lets the upkeep pass under way end its present step, writes down which records were returned, and
@@ -158,7 +159,7 @@ impl Inner {
         Some(JournalStatus {
             waiting: behind.waiting(),
             bytes: behind.waiting_bytes(),
-            refused: behind.refused_count().await,
+            refused: behind.refused_count(None).await,
         })
     }
 

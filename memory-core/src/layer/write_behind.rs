@@ -6,7 +6,8 @@
 //!   ([`WriteBehindPolicy`]), or when somebody asks for it. What was sent and not answered is sent again; the primary knows
 //!   messages by their ids.
 //! - While the primary is away, appends go on until the journal is full (`QueueFull`). Reads of a session then return only what
-//!   waits, and say so (`complete` is false). Everything else fails as it does without this layer.
+//!   waits, and say so (`complete` is false): nothing of what was sent is kept here, because another process may have forgotten it
+//!   since. Everything else fails as it does without this layer.
 //! - What the primary refuses for good is set aside with the reason, and the rest goes on: an id that holds other content, or a message
 //!   that it refused five times while it took others. It is listed, and sent again when somebody says so. A message that is stored but
 //!   for its time counts as stored: who repeats an append while the primary is away cannot know the time of the first one.
@@ -148,6 +149,11 @@ impl WriteBehind {
         self.shared.queue.lock().bytes()
     }
 
+    /// Returns how many messages of an owner wait for the primary, and how many bytes they have.
+    pub(crate) fn waiting_of_owner(&self, scope: &Scope) -> (usize, u64) {
+        self.shared.queue.lock().of_owner(scope)
+    }
+
     /// Sends what waits of a session to the primary, and returns when it is there.
     ///
     /// # Errors
@@ -176,9 +182,9 @@ impl WriteBehind {
         self.shared.refused(scope, limit).await
     }
 
-    /// Returns how many messages were set aside, of all owners.
-    pub(crate) async fn refused_count(&self) -> Result<usize> {
-        self.shared.journal.count_rejected().await
+    /// Returns how many messages were set aside, of one owner or of all.
+    pub(crate) async fn refused_count(&self, scope: Option<&Scope>) -> Result<usize> {
+        self.shared.journal.count_rejected(scope).await
     }
 
     /// Queues messages of an owner again that were set aside; returns how many. One that was set aside because its session or

@@ -135,8 +135,10 @@ impl Journal for MemJournal {
         Ok(state.rejected.values().filter(of_owner).take(limit).cloned().collect())
     }
 
-    async fn count_rejected(&self) -> Result<usize> {
-        Ok(self.state.lock().rejected.len())
+    async fn count_rejected(&self, scope: Option<&Scope>) -> Result<usize> {
+        let state = self.state.lock();
+        let of_owner = |rejection: &&Rejection| scope.is_none_or(|scope| *scope == rejection.queued.scope);
+        Ok(state.rejected.values().filter(of_owner).count())
     }
 
     async fn revive(&self, revived: &[(u64, Option<Fence>)]) -> Result<()> {

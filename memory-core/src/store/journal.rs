@@ -78,8 +78,8 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// `Corrupt` as in `queued`.
     async fn rejected(&self, scope: Option<&Scope>, limit: usize) -> Result<Vec<Rejection>>;
 
-    /// Returns how many messages of all owners are rejected, and reads none of them.
-    async fn count_rejected(&self) -> Result<usize>;
+    /// Returns how many messages are rejected, of one owner or of all, and reads none of them.
+    async fn count_rejected(&self, scope: Option<&Scope>) -> Result<usize>;
 
     /// Puts rejected messages back at the end of the queue, in the order of their numbers, each with the fence beside its
     /// number. They get new numbers.

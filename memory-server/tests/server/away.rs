@@ -113,6 +113,22 @@ async fn messages_with_ids_are_repeated_together_whether_they_wait_or_are_stored
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_status_tells_what_waits_of_the_owner_and_of_nobody_else() {
+    let away = Arc::new(Away::default());
+    let bed = Bed::over(memory(&away).await, Config::default());
+    away.set(true);
+    queues(&bed, [1, 2]).await;
+    let status = async |token: &String| bed.send(Call::get("/v1/status").by(token)).await.json();
+    let (of_ada, of_bob) = (status(&bed.reader).await, status(&bed.bob).await);
+    assert_eq!(of_bob["journal"], json!({ "waiting": 0, "bytes": 0, "refused": 0 }));
+    assert_eq!((&of_ada["journal"]["waiting"], &of_ada["journal"]["refused"]), (&json!(2), &json!(0)));
+    assert!(of_ada["journal"]["bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{of_ada}");
+    away.set(false);
+    assert_eq!(bed.memory.flush(PATIENCE).await, 0);
+    assert_eq!(status(&bed.reader).await["journal"], of_bob["journal"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn more_messages_than_are_looked_for_at_once_are_repeated_while_some_of_them_wait() {
     let away = Arc::new(Away::default());
     let bed = Bed::over(memory(&away).await, Config::default());

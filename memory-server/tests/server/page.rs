@@ -128,6 +128,7 @@ async fn the_status_tells_whose_memory_it_is_and_nothing_of_others() {
         stores.iter().any(|store| store["part"] == "chat") && stores.iter().all(|store| store["answers"] == true),
         "{status}"
     );
+    assert_eq!(status["journal"], Value::Null);
     let pending = |status: &Value| {
         status["indexes"].as_array().unwrap().iter().map(|index| index["pending"].clone()).collect::<Vec<_>>()
     };

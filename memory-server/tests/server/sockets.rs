@@ -1,9 +1,13 @@
 //! What only sockets show: headers that come byte by byte, and the end of a server with requests under way.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use memory::{Message, Role, Scope, SessionId};
+use memory::layer::WriteBehindPolicy;
+use memory::store::reference::{MemChat, MemJournal, MemRecords};
+use memory::store::{Stores, Truth};
+use memory::{MemoryBuilder, Message, Role, Scope, SessionId};
 use memory_server::{Config, Server, Tokens};
 use memory_testkit::RunningWatch;
 use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -315,6 +319,37 @@ async fn s3_17_figures_are_told_on_a_listener_of_their_own_and_name_no_owner() {
     let page = include_str!("../../../docs/operations.md");
     for name in figures.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()) {
         assert!(page.contains(&format!("| `{name}` |")), "{name} is not on the page");
+    }
+    running.stop.send(()).unwrap();
+    stops_at_once(running.server).await;
+}
+
+#[tokio::test]
+async fn s3_17_figures_tell_how_much_waits_in_a_journal() {
+    let stores = Stores {
+        chat: Some(Truth::chat(Arc::new(MemChat::default()))),
+        records: Some(Truth::records(Arc::new(MemRecords::default()))),
+        ..Stores::default()
+    };
+    let policy = WriteBehindPolicy::default().with_age(Duration::from_secs(3_600));
+    let builder = MemoryBuilder::over(stores).journal(Arc::new(MemJournal::new(1_000))).write_behind(policy);
+    let memory = builder.build().await.unwrap();
+    let talk = memory.of(&Scope::new("acme", "ada").unwrap()).session(&SessionId::new("talk").unwrap());
+    let said = ["one", "two"].map(|text| Message::new(Role::User, text, memory.now()));
+    talk.append(said.to_vec()).await.unwrap();
+    let bytes = memory.status().await.journal.unwrap().bytes;
+    let metrics = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = metrics.local_addr().unwrap();
+    let (token, grant) = token("ada", "read");
+    let server = Server::new(memory, Tokens::default().with(grant), Config::default()).with_metrics(metrics);
+    let running = Running { address, ..start(server, token) };
+    let figures = running.get("/metrics").await;
+    for figure in [
+        "memory_journal_waiting 2".to_owned(),
+        format!("memory_journal_bytes {bytes}"),
+        "memory_journal_refused 0".to_owned(),
+    ] {
+        assert!(figures.lines().any(|line| line == figure), "{figure}: {figures}");
     }
     running.stop.send(()).unwrap();
     stops_at_once(running.server).await;

@@ -112,9 +112,9 @@ impl Ledger {
         Ok(self.places.last)
     }
 
-    /// Returns how many entries are rejected.
-    pub(super) fn count_rejected(&self) -> usize {
-        self.places.count_rejected()
+    /// Returns how many entries are rejected, of one owner or of all.
+    pub(super) fn count_rejected(&self, scope: Option<&Scope>) -> usize {
+        self.places.count_rejected(scope)
     }
 
     /// Returns how many entries there are.

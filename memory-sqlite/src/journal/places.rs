@@ -122,9 +122,12 @@ impl Places {
         }
     }
 
-    /// Returns how many entries are rejected.
-    pub(super) fn count_rejected(&self) -> usize {
-        self.rejected.values().map(|room| room.messages).sum()
+    /// Returns how many entries are rejected, of one owner or of all.
+    pub(super) fn count_rejected(&self, scope: Option<&Scope>) -> usize {
+        match scope {
+            Some(scope) => self.rejected.get(scope).map_or(0, |room| room.messages),
+            None => self.rejected.values().map(|room| room.messages).sum(),
+        }
     }
 
     /// Returns what all entries take.

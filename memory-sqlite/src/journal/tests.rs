@@ -235,7 +235,7 @@ async fn s3_6_what_is_rejected_of_one_owner_leaves_room_in_bytes_for_others() {
     let journal = SqliteJournal::connect(config).await.unwrap();
     assert!(matches!(push(&journal, &long).await, Err(Error::QueueFull)));
     assert!(matches!(of_bob(&journal).await, Err(Error::QueueFull)));
-    assert_eq!((texts(&journal).await.len(), journal.count_rejected().await.unwrap()), (6, 7));
+    assert_eq!((texts(&journal).await.len(), journal.count_rejected(None).await.unwrap()), (6, 7));
 }
 
 #[tokio::test]

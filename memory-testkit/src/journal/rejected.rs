@@ -16,7 +16,7 @@ scenarios!(TABLE: Journals = [
     a_revived_message_carries_the_fence_it_is_given,
     a_page_of_one_owners_rejected_messages_holds_nothing_of_others,
     discarding_removes_rejected_messages_and_no_others,
-    counting_counts_the_rejected_messages_of_all_owners,
+    counting_counts_the_rejected_messages_of_one_owner_or_of_all,
 ]);
 
 async fn discarding_removes_rejected_messages_and_no_others(bed: Bed<Journals>) -> Scene {
@@ -143,19 +143,21 @@ async fn a_page_of_one_owners_rejected_messages_holds_nothing_of_others(bed: Bed
     Ok(())
 }
 
-async fn counting_counts_the_rejected_messages_of_all_owners(bed: Bed<Journals>) -> Scene {
+async fn counting_counts_the_rejected_messages_of_one_owner_or_of_all(bed: Bed<Journals>) -> Scene {
     let (ada, bob) = (bed.scope("ada")?, bed.scope("bob")?);
-    equal(bed.store.count_rejected().await?, 0)?;
+    equal(bed.store.count_rejected(None).await?, 0)?;
     push(&bed.store, &ada, 0..3).await?;
     push(&bed.store, &bob, 0..3).await?;
     let all = numbers(&queued(&bed.store).await?);
     for number in all.iter().skip(1).take(4) {
         bed.store.reject(*number, "no").await?;
     }
-    equal(bed.store.count_rejected().await?, 4)?;
+    equal(bed.store.count_rejected(None).await?, 4)?;
+    equal([bed.store.count_rejected(Some(&ada)).await?, bed.store.count_rejected(Some(&bob)).await?], [2, 2])?;
     bed.store.revive(&revived(all.get(1..2).unwrap_or_default())).await?;
     equal(bed.store.discard(all.get(2..3).unwrap_or_default()).await?, 1)?;
-    equal(bed.store.count_rejected().await?, 2)?;
+    equal(bed.store.count_rejected(None).await?, 2)?;
+    equal([bed.store.count_rejected(Some(&ada)).await?, bed.store.count_rejected(Some(&bob)).await?], [0, 2])?;
     equal(bed.store.erase(&bob, None, EVER).await?, 3)?;
-    equal(bed.store.count_rejected().await?, 0)
+    equal(bed.store.count_rejected(None).await?, 0)
 }

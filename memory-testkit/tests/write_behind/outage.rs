@@ -1,9 +1,11 @@
 //! The primary is away: appends go on, readers see what was said, and then it drains in order.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use memory_core::engine::{Search, Stage};
+use memory_core::engine::{Forget, Search, Stage};
+use memory_core::reference::MemJournal;
 use memory_core::store::chat::Placement;
 use memory_core::{Error, SessionId};
 use tokio::time::{Instant, sleep};
@@ -63,6 +65,24 @@ async fn o7_a_context_and_a_search_hold_what_was_just_said_while_truth_is_away()
     let mut texts: Vec<String> = found.hits.iter().map(|hit| hit.content.text()).collect();
     texts.sort();
     assert_eq!(texts, ["My rose is called Aurora.", "The cellar is damp."]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_context_shows_nothing_while_truth_is_away_that_another_process_forgot_before() {
+    let bed = Bed::new();
+    let (memory, other) = (bed.open().await, bed.open_with(Arc::new(MemJournal::new(100))).await);
+    let talk = session(&memory);
+    let said = message("My rose is called Aurora.");
+    talk.append(vec![said.clone()]).await.unwrap();
+    talk.flush().await.unwrap();
+    assert!(other.of(&ada()).forget(&Forget::Messages(vec![said.id])).await.unwrap().complete);
+    bed.faults.go_away();
+    say(&talk, ["Is it red?".to_owned()]).await;
+    let context = talk.context("What is my rose called?", 1_000).await.unwrap();
+    let texts: Vec<String> = context.messages().map(|message| message.text()).collect();
+    assert!(texts.iter().any(|text| text.contains("red")), "{texts:?}");
+    assert!(!texts.iter().any(|text| text.contains("Aurora")), "{texts:?}");
+    assert!(!context.receipt.complete);
 }
 
 #[tokio::test(start_paused = true)]
@@ -165,6 +185,30 @@ async fn s3_6_a_shutdown_during_an_outage_leaves_all_in_the_journal_and_says_how
 }
 
 #[tokio::test(start_paused = true)]
+async fn s3_6_a_shutdown_under_load_counts_what_is_in_the_journal_when_it_ends() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    // The first batch lands after the time that the shutdown is given, and more is said until then.
+    *bed.faults.delay.lock().unwrap() = Duration::from_secs(4);
+    let talk = session(&memory);
+    let speaker = tokio::spawn(async move {
+        for said in 0.. {
+            if talk.append(vec![message(format!("message {said}"))]).await.is_err() {
+                return said;
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        0
+    });
+    sleep(Duration::from_millis(550)).await;
+    let left = memory.shutdown(Duration::from_secs(3)).await.unwrap();
+    let said: usize = speaker.await.unwrap();
+    let stored = bed.stored().await.len();
+    assert!(stored > 0 && left > 30, "{stored} stored, {left} left");
+    assert_eq!((stored + left, bed.held().await.0), (said, left));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_changes_truth_fails_while_it_is_away_and_nothing_is_half_done() {
     let bed = Bed::new();
     let memory = bed.open().await;
@@ -174,7 +218,7 @@ async fn what_changes_truth_fails_while_it_is_away_and_nothing_is_half_done() {
     talk.append(vec![first]).await.unwrap();
     bed.faults.go_away();
     say(&talk, numbered(1..3)).await;
-    let forgotten = memory.of(&ada()).forget(&memory_core::engine::Forget::Messages(vec![id])).await;
+    let forgotten = memory.of(&ada()).forget(&Forget::Messages(vec![id])).await;
     assert!(forgotten.is_err_and(|error| error.is_retryable()));
     assert!(talk.replace(id, vec![message("other")]).await.is_err_and(|error| error.is_retryable()));
     bed.faults.come_back();

@@ -136,6 +136,26 @@ async fn a_discard_leaves_what_was_said_again_and_waits() {
     assert_eq!(bed.stored().await, ["message 0", "message 1", "message 2", "poison"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_owner_is_told_what_waits_and_was_refused_of_its_own_alone() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    let bob = memory.of(&memory_core::Scope::new("acme", "bob").unwrap());
+    let talk = session(&memory);
+    *bed.faults.refuses.lock().unwrap() = Some("poison");
+    say(&talk, ["poison".to_owned(), "message 0".to_owned()]).await;
+    say(&bob.session(talk.id()), ["poison".to_owned(), "poison".to_owned(), "message 0".to_owned()]).await;
+    sleep(Duration::from_secs(60)).await;
+    bed.faults.go_away();
+    say(&talk, numbered(1..4)).await;
+    say(&bob.session(&SessionId::new("other").unwrap()), numbered(1..2)).await;
+    let (of_ada, of_bob) = (memory.of(&ada()).journal().await.unwrap(), bob.journal().await.unwrap());
+    let all = memory.status().await.journal.unwrap();
+    assert_eq!([of_ada.waiting, of_bob.waiting, all.waiting], [3, 1, 4]);
+    assert_eq!([of_ada.refused.unwrap(), of_bob.refused.unwrap(), all.refused.unwrap()], [1, 2, 3]);
+    assert_eq!((of_ada.bytes, of_ada.bytes + of_bob.bytes), (3 * of_bob.bytes, all.bytes));
+}
+
 /// Returns the words of a conversation and of the past that it shares.
 async fn told(talk: &Session) -> Vec<String> {
     let history = talk.history(HistoryEdge::Newest, 10).await.unwrap().messages;

@@ -39,6 +39,11 @@ fn main() -> ExitCode {
         .alone("s3_6_what_a_journal_acknowledged_survives_kills_of_process_and_server", journal::survives_kills)
         .alone("s3_6_a_journal_outlasts_an_outage_under_load", journal::outlasts_an_outage)
         .alone("s3_6_a_memory_begins_without_its_server_and_drains_later", journal::begins_without_its_server)
+        .alone("s3_6_whatever_a_server_answers_that_takes_nothing_messages_are_queued", journal::answers::queue)
+        .alone("s3_6_a_crowd_before_few_connections_is_queued", journal::answers::crowded)
+        .alone("s3_6_appends_go_on_while_a_server_stands_still_and_no_call_is_stuck", journal::away::stands_still)
+        .alone("s3_6_a_shutdown_under_load_while_its_server_is_away_loses_nothing", journal::away::is_shut_down)
+        .alone("s3_6_while_every_server_is_away_messages_are_queued_up_to_the_bound", journal::away::fills_the_journal)
         .alone("a_cluster_is_opened_by_its_url", cluster::opened)
         .run()
 }

@@ -3,6 +3,7 @@
 //! Everything here is decided at once, without waiting for anything.
 
 pub(super) mod admit;
+mod counts;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -113,16 +114,6 @@ impl Queue {
         }
     }
 
-    /// Returns how many messages wait.
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
-    /// Returns how many bytes of messages wait.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Lets everything go at once until [`Queue::slow_down`] is called as often.
     pub(super) fn hurry(&mut self, now: Instant) {
         self.hurries += 1;
@@ -175,15 +166,6 @@ impl Queue {
             owner.sessions.keys().map(|session| (scope.clone(), session.clone())).collect::<Vec<_>>()
         };
         self.owners.iter().flat_map(of_owner).collect()
-    }
-
-    /// Returns an owner's messages that wait, newest first and with their bytes, at most `limit`; not those of the session `but`.
-    pub(super) fn sizes(&self, scope: &Scope, but: Option<&SessionId>, limit: usize) -> Vec<(MessageId, u64)> {
-        let Some(owner) = self.owners.get(scope) else { return Vec::new() };
-        let others = owner.sessions.iter().filter(|(session, _)| Some(*session) != but);
-        let mut rows: Vec<&Row> = others.flat_map(|(_, waiting)| &waiting.rows).collect();
-        rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.queued.number));
-        rows.into_iter().take(limit).map(|row| (row.id(), row.bytes)).collect()
     }
 
     /// Adds messages that are in the journal.
