@@ -20,10 +20,13 @@ import time
 # The longest first, by a run on two cores; the others follow as cargo names them. A program that is missing here only ends
 # later than it could.
 LONGEST = [
-    "memory-elastic/conformance", "memory-testkit/simulation", "memory/servers", "memory-postgres/conformance",
+    "memory-postgres/conformance", "memory-elastic/conformance", "memory-testkit/simulation", "memory/servers",
     "memory-testkit/mutants", "memory-postgres/faults", "memory-cli/program", "memory-elastic/two_nodes",
-    "memory-redis/faults", "memory-elastic/faults", "memory-redis/conformance", "memory-cli/servers",
-    "memory-qdrant/faults", "memory-testkit/guarded", "memory-qdrant/conformance",
+    "memory-redis/faults", "memory-elastic/faults", "memory-sqlite/conformance", "memory-server/server",
+    "memory-sqlite/behind", "memory-core/memory_core", "memory/memory", "memory-sqlite/memory_sqlite",
+    "memory-models/conformance", "all-four/servers", "memory-redis/cluster", "documentation",
+    "memory-redis/conformance", "memory-cli/servers", "memory-qdrant/faults", "memory-testkit/guarded",
+    "memory-qdrant/conformance",
 ]
 
 
