@@ -4,7 +4,7 @@
 # scripts/services.sh run scripts/check.sh brings the servers.
 #   scripts/check.sh          everything
 #   scripts/check.sh code     what needs no server: format, lints, documentation
-#   scripts/check.sh tests    the tests
+#   scripts/check.sh tests    the tests; arguments that follow go to scripts/tests.py
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-never}"
@@ -81,7 +81,7 @@ tests() {
   log=$(mktemp)
   trap 'rm -f "$log" "$log.tiers"' EXIT
   local code=0
-  scripts/tests.py 2>&1 | tee "$log" || code=$?
+  scripts/tests.py "$@" 2>&1 | tee "$log" || code=$?
 
   if [ -n "${MEMORY_TEST_POSTGRES_IMAGE:-}" ]; then
     step "tests of the server once more, over Postgres"
@@ -112,7 +112,7 @@ tests() {
 
 case "${1:-all}" in
   code) code ;;
-  tests) tests ;;
+  tests) shift; tests "$@" ;;
   all) code; tests ;;
   *) echo "usage: scripts/check.sh [code|tests]"; exit 2 ;;
 esac

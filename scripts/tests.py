@@ -2,9 +2,9 @@
 """Builds all tests and runs their programs, several at once: most of them wait for servers most of the time.
 
 A program's output is printed whole when the program has ended, as `cargo test` prints it. Documentation tests come as one
-more program. Exits with 1 if any failed.
+more program, and so does each command after `--also`. Exits with 1 if any failed.
 
-    scripts/tests.py [--lanes N] [CARGO ARGUMENT ...]     # 3 lanes; --workspace --all-features unless arguments are given
+    scripts/tests.py [--lanes N] [--also COMMAND] [CARGO ARGUMENT ...]     # 3 lanes; --workspace --all-features unless given
 """
 
 import argparse
@@ -12,6 +12,7 @@ import collections
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import threading
@@ -23,7 +24,7 @@ LONGEST = [
     "memory-postgres/conformance", "memory-elastic/conformance", "memory-testkit/simulation", "memory/servers",
     "memory-testkit/mutants", "memory-postgres/faults", "memory-cli/program", "memory-elastic/two_nodes",
     "memory-redis/faults", "memory-elastic/faults", "memory-sqlite/conformance", "memory-server/server",
-    "memory-sqlite/behind", "memory-core/memory_core", "memory/memory", "memory-sqlite/memory_sqlite",
+    "server_kits.sh", "memory-sqlite/behind", "memory-core/memory_core", "memory/memory", "memory-sqlite/memory_sqlite",
     "memory-models/conformance", "all-four/servers", "memory-redis/cluster", "documentation",
     "memory-redis/conformance", "memory-cli/servers", "memory-qdrant/faults", "memory-testkit/guarded",
     "memory-qdrant/conformance",
@@ -50,6 +51,7 @@ def built(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lanes", type=int, default=3)
+    parser.add_argument("--also", action="append", default=[], metavar="COMMAND", help="one more program, named by its file")
     options, arguments = parser.parse_known_args()
     arguments = arguments or ["--workspace", "--all-features"]
     start = time.monotonic()
@@ -57,6 +59,8 @@ def main():
     print(f"built {len(programs)} programs in {time.monotonic() - start:.0f} s", flush=True)
     documentation = ["cargo", "test", *arguments, "--doc", "--no-fail-fast"]
     programs.append(("documentation", "", documentation, None))
+    for command in map(shlex.split, options.also):
+        programs.append((pathlib.Path(command[0]).name, " ".join(command), command, None))
     order = {name: place for place, name in enumerate(LONGEST)}
     waiting = collections.deque(sorted(programs, key=lambda program: order.get(program[0], len(order))))
     lock, failed, took = threading.Lock(), [], {}
