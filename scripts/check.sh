@@ -83,11 +83,6 @@ tests() {
   local code=0
   scripts/tests.py "$@" 2>&1 | tee "$log" || code=$?
 
-  if [ -n "${MEMORY_TEST_POSTGRES_IMAGE:-}" ]; then
-    step "tests of the server once more, over Postgres"
-    scripts/server_over_postgres.sh 2>&1 | tee -a "$log" || code=1
-  fi
-
   step "ceilings of the calls of three tiers, unoptimised, at a fifth of the size"
   # The full size, optimised: cargo bench -p memory-sqlite --bench tiers. On a busy machine the calls of a run take twice their time: of
   # three runs, one below all ceilings is enough, and the last one counts.

@@ -2,7 +2,8 @@
 """Builds all tests and runs their programs, several at once: most of them wait for servers most of the time.
 
 A program's output is printed whole when the program has ended, as `cargo test` prints it. Documentation tests come as one
-more program, and so does each command after `--also`. Exits with 1 if any failed.
+more program, so do those of the server over Postgres where there is an image of it, and so does each command after `--also`.
+Exits with 1 if any failed.
 
     scripts/tests.py [--lanes N] [--also COMMAND] [CARGO ARGUMENT ...]     # 3 lanes; --workspace --all-features unless given
 """
@@ -18,14 +19,17 @@ import sys
 import threading
 import time
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OVER_POSTGRES = "memory-server/server over Postgres"
+
 # The longest first, by a run on two cores; the others follow as cargo names them. A program that is missing here only ends
 # later than it could.
 LONGEST = [
     "memory-postgres/conformance", "memory-elastic/conformance", "memory-testkit/simulation", "memory/servers",
     "memory-testkit/mutants", "memory-postgres/faults", "memory-cli/program", "memory-elastic/two_nodes",
     "memory-redis/faults", "memory-elastic/faults", "memory-sqlite/conformance", "memory-server/server",
-    "server_kits.sh", "memory-sqlite/behind", "memory-core/memory_core", "memory/memory", "memory-sqlite/memory_sqlite",
-    "memory-models/conformance", "all-four/servers", "memory-redis/cluster", "documentation",
+    OVER_POSTGRES, "server_kits.sh", "memory-sqlite/behind", "memory-core/memory_core", "memory/memory",
+    "memory-sqlite/memory_sqlite", "memory-models/conformance", "all-four/servers", "memory-redis/cluster", "documentation",
     "memory-redis/conformance", "memory-cli/servers", "memory-qdrant/faults", "memory-testkit/guarded",
     "memory-qdrant/conformance",
 ]
@@ -42,7 +46,11 @@ def built(arguments):
                 folder = pathlib.Path(message["manifest_path"]).parent
                 target = message["target"]
                 name = f"{folder.name}/{target['name']}"
-                programs.append((name, f"{target['kind'][0]} {target['src_path']}", [message["executable"]], folder))
+                what = f"{target['kind'][0]} {target['src_path']}"
+                programs.append((name, what, [message["executable"]], folder))
+                if name == "memory-server/server" and os.environ.get("MEMORY_TEST_POSTGRES_IMAGE"):
+                    over = [str(ROOT / "scripts/server_over_postgres.sh"), message["executable"]]
+                    programs.append((OVER_POSTGRES, what, over, folder))
     if build.returncode:
         sys.exit(build.returncode)
     return programs
