@@ -20,7 +20,7 @@ mod agent {
 }
 
 #[test]
-fn s0_21_s4_17_a_name_that_was_told_is_in_the_next_context_also_after_a_restart() {
+fn s0_21_s4_17b_a_name_that_was_told_is_in_the_next_context_also_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("memory.sqlite");
     let first = agent::say(&file, "my name is Charlie\nwhat is my name?\n");

@@ -224,7 +224,7 @@ fn a_model_is_asked_no_more_where_nobody_reads_its_answers() {
 }
 
 #[test]
-fn s4_17_the_model_summarises_what_outgrows_the_budget_if_it_is_asked_to() {
+fn s4_17a_the_model_summarises_what_outgrows_the_budget_if_it_is_asked_to() {
     let models = Models::start(|asked| match asked.json()["stream"] == true {
         true => Reply::stream(openai::STREAM, openai::stream(&["I see."])),
         false => Reply::json(&openai::answer("They talked about old boats and the harbour.")),

@@ -44,7 +44,7 @@ fn full() -> Bed {
 }
 
 #[test]
-fn s0_19_s4_17_an_export_imported_elsewhere_exports_the_same() {
+fn s0_19_s4_17f_an_export_imported_elsewhere_exports_the_same() {
     let bed = full();
     let lines = export(&bed);
     assert!(lines.iter().any(|line| line.contains("\"covers\"")), "a summary is among the rows");

@@ -156,7 +156,7 @@ async fn folded_by(model: Arc<Scripted>) -> Message {
 }
 
 #[tokio::test]
-async fn s4_17_a_full_window_is_folded_behind_the_summary_of_a_model() {
+async fn s4_17a_a_full_window_is_folded_behind_the_summary_of_a_model() {
     let model = Scripted::new("They walked to the museum every day and met Charlie.", StopReason::End);
     let summary = folded_by(model.clone()).await;
     assert!(summary.text().starts_with("They walked to the museum every day and met Charlie."), "{}", summary.text());
@@ -164,7 +164,7 @@ async fn s4_17_a_full_window_is_folded_behind_the_summary_of_a_model() {
 }
 
 #[tokio::test]
-async fn s4_17_a_model_that_fails_costs_the_summary_nothing_but_its_words() {
+async fn s4_17a_a_model_that_fails_costs_the_summary_nothing_but_its_words() {
     let summary = folded_by(Scripted::new("", StopReason::Refused)).await;
     assert!(summary.text().contains("museum"), "{}", summary.text());
 }

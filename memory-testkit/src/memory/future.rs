@@ -11,13 +11,13 @@ use crate::isolation::Stores;
 use crate::{Bed, Scene, equal};
 
 scenarios!(TABLE: Stores = [
-    s4_17_another_memory_over_the_same_stores_holds_all_that_was_written_down,
-    s4_17_a_vector_database_finds_what_means_the_same,
-    s4_17_what_was_said_in_one_conversation_is_recalled_in_another,
-    s4_17_old_summaries_are_summarised_again_and_nothing_is_lost,
+    s4_17b_another_memory_over_the_same_stores_holds_all_that_was_written_down,
+    s4_17c_a_vector_database_finds_what_means_the_same,
+    s4_17e_what_was_said_in_one_conversation_is_recalled_in_another,
+    s4_17g_old_summaries_are_summarised_again_and_nothing_is_lost,
 ]);
 
-async fn s4_17_another_memory_over_the_same_stores_holds_all_that_was_written_down(bed: Bed<Stores>) -> Scene {
+async fn s4_17b_another_memory_over_the_same_stores_holds_all_that_was_written_down(bed: Bed<Stores>) -> Scene {
     let world = World::open(&bed).await?;
     let talk = world.talk("ada")?;
     talk.append(vec![world.user("My rose is called Aurora."), world.say(Role::Assistant, "A fine name.")]).await?;
@@ -33,7 +33,7 @@ async fn s4_17_another_memory_over_the_same_stores_holds_all_that_was_written_do
     equal(texts(&reader.search(&Search::new("Porto").limit(1)).await?), ["Ada lives in Porto"])
 }
 
-async fn s4_17_a_vector_database_finds_what_means_the_same(bed: Bed<Stores>) -> Scene {
+async fn s4_17c_a_vector_database_finds_what_means_the_same(bed: Bed<Stores>) -> Scene {
     let world = World::open(&bed).await?;
     let ada = world.owner("ada")?;
     for text in ["Ada lives in Porto", "Roses need water", "Copper became cheaper"] {
@@ -51,7 +51,7 @@ async fn s4_17_a_vector_database_finds_what_means_the_same(bed: Bed<Stores>) -> 
     Ok(())
 }
 
-async fn s4_17_what_was_said_in_one_conversation_is_recalled_in_another(bed: Bed<Stores>) -> Scene {
+async fn s4_17e_what_was_said_in_one_conversation_is_recalled_in_another(bed: Bed<Stores>) -> Scene {
     let world = World::open(&bed).await?;
     let ada = world.owner("ada")?;
     ada.session(&session("spring")?).append(vec![world.user("My rose is called Aurora.")]).await?;
@@ -64,7 +64,7 @@ async fn s4_17_what_was_said_in_one_conversation_is_recalled_in_another(bed: Bed
     equal(context.receipt.history.kept_messages, 0)
 }
 
-async fn s4_17_old_summaries_are_summarised_again_and_nothing_is_lost(bed: Bed<Stores>) -> Scene {
+async fn s4_17g_old_summaries_are_summarised_again_and_nothing_is_lost(bed: Bed<Stores>) -> Scene {
     let window = BufferConfig::default().with_capacity_messages(20).with_max_summaries(3, 3);
     let world = World::with(&bed, |_, builder| builder.buffer(window)).await?;
     let talk = world.talk("ada")?;

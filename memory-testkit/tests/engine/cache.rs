@@ -77,7 +77,7 @@ async fn texts(memory: &Memory) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn s4_17_what_was_found_before_is_cached_and_not_read_from_truth_again() {
+async fn s4_17d_what_was_found_before_is_cached_and_not_read_from_truth_again() {
     let (ground, truth) = (Ground::new(), Arc::new(Counting::default()));
     let memory = ground.open(truth.clone(), Arc::new(Counting::default())).await;
     planted(&memory).await;

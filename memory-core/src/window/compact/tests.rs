@@ -292,7 +292,7 @@ fn messages_that_were_not_read_count_for_the_capacity() {
 }
 
 #[test]
-fn s4_17_an_adaptive_threshold_leaves_room_for_the_largest_turn() {
+fn s4_17h_an_adaptive_threshold_leaves_room_for_the_largest_turn() {
     let policy = BufferConfig::default().with_adaptive_threshold();
     let folds =
         |tokens: u64, count: usize| plan_fold(&rows(&turns(count, tokens)), &policy, Some(1_000), NONE).is_some();
