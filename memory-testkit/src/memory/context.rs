@@ -15,8 +15,8 @@ scenarios!(TABLE: Stores = [
     s2_1_parts_stand_in_their_order_and_keep_the_budget,
     s2_1_the_block_stands_before_a_query_that_was_appended_already_and_before_its_calls,
     s2_7_a_reserve_or_query_above_the_limit_is_over_budget,
-    s2_13_no_context_is_silently_empty,
-    s2_13_history_is_recalled_unless_it_is_switched_off,
+    s2_13c_no_context_is_silently_empty,
+    s2_13d_history_is_recalled_unless_it_is_switched_off,
 ]);
 
 async fn s0_21_what_was_said_is_in_the_next_context(bed: Bed<Stores>) -> Scene {
@@ -87,7 +87,7 @@ async fn s2_7_a_reserve_or_query_above_the_limit_is_over_budget(bed: Bed<Stores>
     equal((context.receipt.tokens.limit, context.receipt.tokens.reserved), (600, 400))
 }
 
-async fn s2_13_no_context_is_silently_empty(bed: Bed<Stores>) -> Scene {
+async fn s2_13c_no_context_is_silently_empty(bed: Bed<Stores>) -> Scene {
     let world = World::open(&bed).await?;
     let talk = world.talk("ada")?;
     talk.append(vec![world.user("My rose is called Aurora.")]).await?;
@@ -101,7 +101,7 @@ async fn s2_13_no_context_is_silently_empty(bed: Bed<Stores>) -> Scene {
     holds(&talk.context("", 5_000).await?, "Aurora")
 }
 
-async fn s2_13_history_is_recalled_unless_it_is_switched_off(bed: Bed<Stores>) -> Scene {
+async fn s2_13d_history_is_recalled_unless_it_is_switched_off(bed: Bed<Stores>) -> Scene {
     let world = World::open(&bed).await?;
     let talk = world.talk("ada")?;
     talk.append(vec![world.user("My rose is called Aurora.")]).await?;
