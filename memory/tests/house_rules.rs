@@ -85,6 +85,15 @@ fn memory_core_knows_no_driver_and_no_http() {
 }
 
 #[test]
+fn row_9_a_memory_in_a_file_brings_no_client_of_another_machine() {
+    let clients = ["elasticsearch", "hyper", "qdrant-client", "redis", "reqwest", "rustls", "sqlx-postgres", "tonic"];
+    let brought = tree("memory", &["--format", "{p}"]).unwrap();
+    assert!(brought.iter().any(|name| name == "memory-sqlite"));
+    let found: Vec<&String> = brought.iter().filter(|name| clients.contains(&name.as_str())).collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
 fn full_brings_every_backend_its_feature_that_one_and_the_default_none_but_sqlite() {
     let all: Vec<String> = adapters().unwrap().into_iter().filter(|name| *name != "memory-models").collect();
     let backends = |package: &str, arguments: &[&str]| {
