@@ -4,7 +4,7 @@
 # scripts/services.sh run scripts/check.sh brings the servers.
 #   scripts/check.sh          everything
 #   scripts/check.sh code     what needs no server: format, lints, documentation
-#   scripts/check.sh tests    the tests
+#   scripts/check.sh tests    the tests; arguments that follow go to scripts/tests.py
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-never}"
@@ -81,14 +81,9 @@ tests() {
   log=$(mktemp)
   trap 'rm -f "$log" "$log.tiers"' EXIT
   local code=0
-  scripts/tests.py 2>&1 | tee "$log" || code=$?
+  scripts/tests.py "$@" 2>&1 | tee "$log" || code=$?
 
-  if [ -n "${MEMORY_TEST_POSTGRES_IMAGE:-}" ]; then
-    step "tests of the server once more, over Postgres"
-    scripts/server_over_postgres.sh 2>&1 | tee -a "$log" || code=1
-  fi
-
-  step "ceilings of the calls of three tiers, unoptimised, at a fifth of the size"
+  step "ceilings of the calls of three tiers, as tests are built, at a fifth of the size"
   # The full size, optimised: cargo bench -p memory-sqlite --bench tiers. On a busy machine the calls of a run take twice their time: of
   # three runs, one below all ceilings is enough, and the last one counts.
   for _ in 1 2 3; do
@@ -112,7 +107,7 @@ tests() {
 
 case "${1:-all}" in
   code) code ;;
-  tests) tests ;;
+  tests) shift; tests "$@" ;;
   all) code; tests ;;
   *) echo "usage: scripts/check.sh [code|tests]"; exit 2 ;;
 esac

@@ -22,7 +22,7 @@ SUITES = ["reference", "sqlite", "postgres", "redis", "qdrant", "elastic"]
 OFFLINE = [["-p", "memory-testkit", "--test", "reference"], ["-p", "memory-sqlite", "--test", "conformance"]]
 
 # Rows of several parts, with the letters of these.
-PARTS = {"S4-17": "abcdefgh"}
+PARTS = {"S2-13": "abcdef", "S2-14": "abcdefg", "S4-17": "abcdefgh"}
 
 ROW = re.compile(r"^\| ((?:S\d|O)-?\d+) \| .* \| (done|part|open) \| (.*) \|$", re.M)
 TEST = re.compile(r"^test (\S+).*? \.\.\. (ok|FAILED|ignored)", re.M)

@@ -18,7 +18,7 @@ token="$("$program" token new --rights read,write,forget 2> /dev/null)"
 port="${MEMORY_KITS_PORT:-17777}"
 "$program" serve --listen "127.0.0.1:$port" > "$work/out" 2> "$work/log" &
 server=$!
-for _ in $(seq 100); do grep -q listening "$work/out" && break; sleep 0.1; done
+for _ in $(seq 300); do grep -q listening "$work/out" && break; sleep 0.1; done
 url="http://127.0.0.1:$port"
 
 printf '== the Python SDK\n'

@@ -2,9 +2,10 @@
 """Builds all tests and runs their programs, several at once: most of them wait for servers most of the time.
 
 A program's output is printed whole when the program has ended, as `cargo test` prints it. Documentation tests come as one
-more program. Exits with 1 if any failed.
+more program, so do those of the server over Postgres where there is an image of it, and so does each command after `--also`.
+Exits with 1 if any failed.
 
-    scripts/tests.py [--lanes N] [CARGO ARGUMENT ...]     # 3 lanes; --workspace --all-features unless arguments are given
+    scripts/tests.py [--lanes N] [--also COMMAND] [CARGO ARGUMENT ...]     # 3 lanes; --workspace --all-features unless given
 """
 
 import argparse
@@ -12,18 +13,25 @@ import collections
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import threading
 import time
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OVER_POSTGRES = "memory-server/server over Postgres"
+
 # The longest first, by a run on two cores; the others follow as cargo names them. A program that is missing here only ends
 # later than it could.
 LONGEST = [
-    "memory-elastic/conformance", "memory-testkit/simulation", "memory/servers", "memory-postgres/conformance",
+    "memory-postgres/conformance", "memory-elastic/conformance", "memory-testkit/simulation", "memory/servers",
     "memory-testkit/mutants", "memory-postgres/faults", "memory-cli/program", "memory-elastic/two_nodes",
-    "memory-redis/faults", "memory-elastic/faults", "memory-redis/conformance", "memory-cli/servers",
-    "memory-qdrant/faults", "memory-testkit/guarded", "memory-qdrant/conformance",
+    "memory-redis/faults", "memory-elastic/faults", "memory-sqlite/conformance", "memory-server/server",
+    OVER_POSTGRES, "server_kits.sh", "memory-sqlite/behind", "memory-core/memory_core", "memory/memory",
+    "memory-sqlite/memory_sqlite", "memory-models/conformance", "all-four/servers", "memory-redis/cluster", "documentation",
+    "memory-redis/conformance", "memory-cli/servers", "memory-qdrant/faults", "memory-testkit/guarded",
+    "memory-qdrant/conformance",
 ]
 
 
@@ -38,7 +46,11 @@ def built(arguments):
                 folder = pathlib.Path(message["manifest_path"]).parent
                 target = message["target"]
                 name = f"{folder.name}/{target['name']}"
-                programs.append((name, f"{target['kind'][0]} {target['src_path']}", [message["executable"]], folder))
+                what = f"{target['kind'][0]} {target['src_path']}"
+                programs.append((name, what, [message["executable"]], folder))
+                if name == "memory-server/server" and os.environ.get("MEMORY_TEST_POSTGRES_IMAGE"):
+                    over = [str(ROOT / "scripts/server_over_postgres.sh"), message["executable"]]
+                    programs.append((OVER_POSTGRES, what, over, folder))
     if build.returncode:
         sys.exit(build.returncode)
     return programs
@@ -47,6 +59,7 @@ def built(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lanes", type=int, default=3)
+    parser.add_argument("--also", action="append", default=[], metavar="COMMAND", help="one more program, named by its file")
     options, arguments = parser.parse_known_args()
     arguments = arguments or ["--workspace", "--all-features"]
     start = time.monotonic()
@@ -54,6 +67,8 @@ def main():
     print(f"built {len(programs)} programs in {time.monotonic() - start:.0f} s", flush=True)
     documentation = ["cargo", "test", *arguments, "--doc", "--no-fail-fast"]
     programs.append(("documentation", "", documentation, None))
+    for command in map(shlex.split, options.also):
+        programs.append((pathlib.Path(command[0]).name, " ".join(command), command, None))
     order = {name: place for place, name in enumerate(LONGEST)}
     waiting = collections.deque(sorted(programs, key=lambda program: order.get(program[0], len(order))))
     lock, failed, took = threading.Lock(), [], {}

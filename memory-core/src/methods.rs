@@ -70,7 +70,7 @@ macro_rules! store_methods {
         }
     } };
     (@ [RecordStore $($rest:ident)*] $($made:tt)*) => { $crate::store_methods! { @ [$($rest)*] $($made)*
-        RecordStore {} calls {
+        RecordStore { durability() -> Durability; } calls {
             quick "put records" put(scope: &Scope, batch: &RecordBatch) -> Vec<u64>;
             quick "get records" get(scope: &Scope, ids: &[RecordId]) -> Vec<StoredRecord>;
             quick "scan records"

@@ -15,7 +15,7 @@ use memory_core::record::StoredRecord;
 use memory_core::scope::{Epoch, Scope};
 use memory_core::store::chat::Fence;
 use memory_core::store::records::{RecordBatch, RecordStore};
-use memory_core::store::{Erased, Health, Store};
+use memory_core::store::{Durability, Erased, Health, Store};
 use memory_core::time::Timestamp;
 
 use crate::client::Postgres;
@@ -59,7 +59,13 @@ impl Store for PgRecords {
 
 #[async_trait]
 impl RecordStore for PgRecords {
+    fn durability(&self) -> Durability {
+        self.server.durability()
+    }
+
     async fn put(&self, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
+        // What `durability` tells of it is at most a minute old.
+        self.server.truth().await?;
         put::put(&self.server, scope, batch).await
     }
 

@@ -15,7 +15,7 @@ use memory_core::record::StoredRecord;
 use memory_core::scope::{Epoch, Scope};
 use memory_core::store::chat::Fence;
 use memory_core::store::records::{RecordBatch, RecordStore};
-use memory_core::store::{Erased, Health, Store};
+use memory_core::store::{Durability, Erased, Health, Store};
 use memory_core::time::Timestamp;
 
 use crate::client::Sqlite;
@@ -58,6 +58,10 @@ impl Store for SqliteRecords {
 
 #[async_trait]
 impl RecordStore for SqliteRecords {
+    fn durability(&self) -> Durability {
+        self.file.durability()
+    }
+
     async fn put(&self, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
         put::put(&self.file, scope, batch).await
     }

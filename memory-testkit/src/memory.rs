@@ -8,6 +8,7 @@ mod changes;
 mod context;
 mod costs;
 mod counts;
+mod crowded;
 mod defaults;
 mod degraded;
 mod edits;
@@ -55,6 +56,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
         context::TABLE,
         costs::TABLE,
         counts::TABLE,
+        crowded::TABLE,
         defaults::TABLE,
         degraded::TABLE,
         edits::TABLE,

@@ -30,12 +30,33 @@ fn every_proof_that_the_pages_of_faults_and_of_reliability_name_is_there() {
         let names: Vec<&str> = proof.split('`').skip(1).step_by(2).collect();
         assert!(!names.is_empty() || proof.starts_with("no test: "), "{line}");
         for name in names {
-            let is_there = ["fn NAME(", "fn NAME<", "\"NAME\"", "::NAME\""]
-                .iter()
-                .any(|part| code.contains(&part.replace("NAME", name)));
-            assert!(is_there, "nothing is called {name}");
+            assert!(is_called(&code, name), "nothing is called {name}");
         }
     }
+}
+
+#[test]
+fn every_proof_that_the_page_of_complaints_names_is_in_its_file() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let page = fs::read_to_string(root.join("docs/complaints.md")).unwrap();
+    let mut ids = Vec::new();
+    for line in page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| |")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [id, _, proof]: [&str; 3] = cells.try_into().unwrap();
+        let (mut file, mut code, mut tests) = ("", String::new(), 0);
+        for name in proof.split('`').skip(1).step_by(2) {
+            if name.contains('/') {
+                (file, code) = (name, fs::read_to_string(root.join(name)).unwrap());
+            } else if name.contains('_') {
+                assert!(is_called(&code, name), "{id}: nothing in {file} is called {name}");
+                tests += 1;
+            }
+        }
+        assert!(tests > 0 || proof.starts_with("no test"), "{line}");
+        ids.push(id);
+    }
+    let (designs, users) = ((1..=43).map(|number| format!("C{number}")), (1..=25).map(|number| number.to_string()));
+    assert_eq!(ids, designs.chain(users).collect::<Vec<String>>());
 }
 
 #[test]
@@ -70,6 +91,11 @@ fn every_file_that_the_pages_of_the_architecture_and_of_the_rows_name_is_there()
         }
         assert!(count > 80, "{page}: {count}");
     }
+}
+
+/// Returns whether a test, or a scenario, has this name.
+fn is_called(code: &str, name: &str) -> bool {
+    ["fn NAME(", "fn NAME<", "\"NAME\"", "::NAME\""].iter().any(|part| code.contains(&part.replace("NAME", name)))
 }
 
 /// Returns the paths that `a/{b,c}.rs` stands for.

@@ -50,7 +50,7 @@ fn ours(package: &str) -> Result<Vec<String>, Box<dyn Error>> {
 }
 
 #[test]
-fn s2_13_s2_14_nothing_is_deprecated() {
+fn s2_13e_s2_14g_nothing_is_deprecated() {
     let list = Command::new("git").args(["ls-files", "memory*/src/**.rs"]).current_dir(WORKSPACE).output().unwrap();
     let list = String::from_utf8(list.stdout).unwrap();
     assert!(list.lines().count() > 100);
@@ -82,6 +82,15 @@ fn memory_core_knows_no_driver_and_no_http() {
     let found: Vec<String> =
         dependencies("memory-core").unwrap().into_iter().filter(|name| banned.contains(&&**name)).collect();
     assert_eq!(found, [""; 0]);
+}
+
+#[test]
+fn row_9_a_memory_in_a_file_brings_no_client_of_another_machine() {
+    let clients = ["elasticsearch", "hyper", "qdrant-client", "redis", "reqwest", "rustls", "sqlx-postgres", "tonic"];
+    let brought = tree("memory", &["--format", "{p}"]).unwrap();
+    assert!(brought.iter().any(|name| name == "memory-sqlite"));
+    let found: Vec<&String> = brought.iter().filter(|name| clients.contains(&name.as_str())).collect();
+    assert!(found.is_empty(), "{found:?}");
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn s1_20_a_secret_that_is_no_value_of_its_key_is_refused_without_being_quoted() 
 }
 
 #[test]
-fn s1_19_the_names_of_the_designs_say_the_same() {
+fn s1_19_c5_the_names_of_the_designs_say_the_same() {
     let read = |yaml: &str| Settings::from_yaml(yaml, |_| None).unwrap().buffer();
     let ours = read("memory: { buffer: { window_messages: 10, capacity_messages: 50, max_summaries: 500 } }");
     let theirs = read("memory: { buffer: { max_size: 10, size: 50, multiplier: 10 } }");

@@ -185,6 +185,7 @@ fn a_fact_told_twice_is_one_record_and_a_short_life_is_kept() {
     let bed = Bed::new();
     let first = bed.json(&["remember", "The key is under the mat.", "--importance", "0.9"]);
     assert_eq!((&first["outcome"], &first["version"]), (&json!("stored"), &json!(1)));
+    assert_eq!(first["durability"], "committed");
     let again = bed.json(&["remember", "the key is under the mat"]);
     assert_eq!((&again["outcome"], &again["id"]), (&json!("reinforced"), &first["id"]));
     let id = "018f0000-0000-7000-8000-0000000000aa";

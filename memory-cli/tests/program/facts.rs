@@ -19,7 +19,7 @@ fn talk() -> Bed {
 }
 
 #[test]
-fn s2_14_facts_are_found_by_rules_where_that_is_switched_on() {
+fn s2_14f_facts_are_found_by_rules_where_that_is_switched_on() {
     let bed = talk();
     assert_eq!(bed.json(&["facts"]), json!({ "on": false, "pending": 0 }));
     let tried = bed.json(&["facts", "try"]);

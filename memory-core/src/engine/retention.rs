@@ -14,7 +14,8 @@ use crate::scope::Scope;
 /// 256 younger ones waits for these. A call stays as long as a result of it does. Instructions of the application go only when all
 /// messages of the conversation are too old. A summary falls with the oldest message that it covers; what else it covered is in the
 /// window again, and may be folded anew. Pinned records and those on hold are never taken, nor is what they were derived from. Records
-/// that matter may be kept longer than others ([`Retention::with_importance`]).
+/// that matter may be kept longer than others ([`Retention::with_importance`]), and of too many those that matter least go first
+/// ([`Retention::with_records`]).
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,7 +26,7 @@ use crate::scope::Scope;
 ///
 /// fn kept(builder: MemoryBuilder) -> MemoryBuilder {
 ///     let usual = Retention::default().with_age(365 * DAY).with_record_age(730 * DAY);
-///     let trial = Retention::default().with_messages(1_000).with_bytes(10 << 20);
+///     let trial = Retention::default().with_messages(1_000).with_bytes(10 << 20).with_records(10_000);
 ///     builder.retention(Retained::Everything, usual).retention(Retained::Tenant("trial".to_owned()), trial)
 /// }
 /// ```
@@ -43,6 +44,8 @@ pub struct Retention {
     pub record_age: Option<Duration>,
     /// The importance from which a record is kept beyond its age, more than 0 and at most 1 ([`importance`](crate::rank::importance)).
     pub importance: Option<f32>,
+    /// How many records of an owner are kept: those that matter most ([`importance`](crate::rank::importance)).
+    pub records: Option<u64>,
 }
 
 impl Retention {
@@ -93,13 +96,22 @@ impl Retention {
         self
     }
 
+    /// Sets how many records of an owner are kept. Of more, those that matter least are forgotten: upkeep counts the records of each
+    /// owner once an hour. What has expired counts no more; what is protected counts, and stays.
+    #[must_use]
+    pub fn with_records(mut self, records: u64) -> Self {
+        self.records = Some(records);
+        self
+    }
+
     /// Returns `Ok` if something may be kept.
     ///
     /// # Errors
     /// `Invalid` for a bound of 0, and for an importance that is not above 0 and at most 1.
     pub fn check(&self) -> Result<()> {
         let is_none = |age: Option<Duration>| age.is_some_and(|age| age.is_zero());
-        if is_none(self.age) || is_none(self.record_age) || self.messages == Some(0) || self.bytes == Some(0) {
+        let counts = [self.messages, self.bytes, self.records];
+        if is_none(self.age) || is_none(self.record_age) || counts.contains(&Some(0)) {
             return Err(Error::invalid("a retention of 0 keeps nothing: forget instead"));
         }
         if self.importance.is_some_and(|least| !(least > 0.0 && least <= 1.0)) {
@@ -206,7 +218,7 @@ mod tests {
     #[test]
     fn a_retention_of_nothing_is_refused() {
         let none = Retention::default();
-        for zero in [none.with_age(Duration::ZERO), none.with_messages(0), none.with_bytes(0)] {
+        for zero in [none.with_age(Duration::ZERO), none.with_messages(0), none.with_bytes(0), none.with_records(0)] {
             let mut retentions = Retentions::default();
             retentions.set(Retained::Tenant("acme".to_owned()), zero);
             assert!(matches!(retentions.check(), Err(Error::Invalid { .. })), "{zero:?}");

@@ -11,6 +11,7 @@ mod held;
 mod isolate;
 mod lapse;
 mod lapsed;
+mod least;
 mod pass;
 mod project;
 mod report;

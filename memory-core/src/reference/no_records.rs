@@ -44,11 +44,14 @@ impl Store for NoRecords {
 
 /// Answers that there is nothing, where no other answer is said. A method that is not named is refused: it may store something.
 macro_rules! nothing {
-    ({} $($trait:ident {} calls {
+    ({} $($trait:ident { $($plain:ident() -> $given:ty;)* } calls {
         $($kind:ident $doing:literal $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
     })+) => {$(
         #[async_trait]
         impl $trait for NoRecords {
+            $(fn $plain(&self) -> $given {
+                Durability::Volatile
+            })*
             $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
                 nothing!(@ $trait self $method $($argument)*)
             })*

@@ -16,6 +16,7 @@ use crate::filter::Filter;
 use crate::id::RecordId;
 use crate::record::StoredRecord;
 use crate::scope::{Epoch, Scope};
+use crate::store::Durability;
 use crate::store::chat::Fence;
 use crate::store::records::{RecordBatch, RecordStore};
 use crate::store::upkeep::Target;
@@ -108,6 +109,10 @@ in_process!(MemRecords);
 
 #[async_trait]
 impl RecordStore for MemRecords {
+    fn durability(&self) -> Durability {
+        Durability::Volatile
+    }
+
     async fn put(&self, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
         let mut state = self.state.lock();
         let (versions, rows) = match state.owners.get(scope) {

@@ -9,8 +9,8 @@ use crate::filter::Filter;
 use crate::id::RecordId;
 use crate::record::{Record, StoredRecord};
 use crate::scope::{Epoch, Scope};
-use crate::store::Store;
 use crate::store::chat::Fence;
+use crate::store::{Durability, Store};
 use crate::time::Timestamp;
 
 /// What a put expects to find under its id.
@@ -48,6 +48,9 @@ pub struct RecordBatch {
 /// method may be repeated after a lost answer. If its future is dropped, the write happens fully or not at all.
 #[async_trait]
 pub trait RecordStore: Store {
+    /// Returns how durable what was put last is: what its settings allowed, or those of its server, when last read.
+    fn durability(&self) -> Durability;
+
     /// Puts all records of the batch, or none, and returns the version of each.
     ///
     /// A put of a record that is stored with equal content succeeds and changes nothing, whatever it expects and whatever was

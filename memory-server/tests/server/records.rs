@@ -16,6 +16,7 @@ async fn what_says_the_same_is_one_record() {
     let again = bed.ok(Call::post("/v1/records", &told)).await;
     assert_eq!((&first["outcome"], &again["outcome"]), (&json!("stored"), &json!("reinforced")));
     assert_eq!(first["id"], again["id"]);
+    assert!(["committed", "volatile"].contains(&first["durability"].as_str().unwrap()), "{first}");
     let record = bed.ok(Call::get(format!("/v1/records/{}", first["id"].as_str().unwrap()))).await;
     assert_eq!(
         (&record["trust"], &record["tags"], &record["current"]),

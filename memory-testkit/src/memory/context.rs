@@ -6,7 +6,7 @@ use memory_core::window::Budget;
 use memory_core::{Error, Message, MessageId, Role};
 use serde_json::json;
 
-use super::world::{World, holds, kinds};
+use super::world::{World, holds, kinds, session};
 use crate::isolation::Stores;
 use crate::{Bed, Scene, equal};
 
@@ -15,8 +15,9 @@ scenarios!(TABLE: Stores = [
     s2_1_parts_stand_in_their_order_and_keep_the_budget,
     s2_1_the_block_stands_before_a_query_that_was_appended_already_and_before_its_calls,
     s2_7_a_reserve_or_query_above_the_limit_is_over_budget,
-    s2_13_no_context_is_silently_empty,
-    s2_13_history_is_recalled_unless_it_is_switched_off,
+    s2_13c_no_context_is_silently_empty,
+    s2_13d_history_is_recalled_unless_it_is_switched_off,
+    row_11_conversations_through_one_handle_recall_what_each_asks_for,
 ]);
 
 async fn s0_21_what_was_said_is_in_the_next_context(bed: Bed<Stores>) -> Scene {
@@ -87,7 +88,7 @@ async fn s2_7_a_reserve_or_query_above_the_limit_is_over_budget(bed: Bed<Stores>
     equal((context.receipt.tokens.limit, context.receipt.tokens.reserved), (600, 400))
 }
 
-async fn s2_13_no_context_is_silently_empty(bed: Bed<Stores>) -> Scene {
+async fn s2_13c_no_context_is_silently_empty(bed: Bed<Stores>) -> Scene {
     let world = World::open(&bed).await?;
     let talk = world.talk("ada")?;
     talk.append(vec![world.user("My rose is called Aurora.")]).await?;
@@ -101,7 +102,7 @@ async fn s2_13_no_context_is_silently_empty(bed: Bed<Stores>) -> Scene {
     holds(&talk.context("", 5_000).await?, "Aurora")
 }
 
-async fn s2_13_history_is_recalled_unless_it_is_switched_off(bed: Bed<Stores>) -> Scene {
+async fn s2_13d_history_is_recalled_unless_it_is_switched_off(bed: Bed<Stores>) -> Scene {
     let world = World::open(&bed).await?;
     let talk = world.talk("ada")?;
     talk.append(vec![world.user("My rose is called Aurora.")]).await?;
@@ -114,4 +115,26 @@ async fn s2_13_history_is_recalled_unless_it_is_switched_off(bed: Bed<Stores>) -
     // What is left out is counted.
     let history = &without.receipt.history;
     equal(history.window_messages, history.kept_messages + history.no_room + history.no_start)
+}
+
+async fn row_11_conversations_through_one_handle_recall_what_each_asks_for(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    let talks = [("a", "rose", "Aurora"), ("b", "boat", "Beluga"), ("c", "cat", "Carioca")];
+    for (name, what, called) in talks {
+        let talk = ada.session(&session(name)?);
+        talk.append(vec![world.user(&format!("My {what} is called {called}."))]).await?;
+        talk.append(world.chatter(8)).await?;
+    }
+    for _ in 0..2 {
+        for (name, what, called) in talks {
+            let talk = ada.session(&session(name)?);
+            let context = talk.context(&format!("What is the name of my {what}?"), 400).await?;
+            let history = &context.receipt.history;
+            check!(history.kept_messages < history.window_messages, "all of the window went in: {history:?}");
+            holds(&context, called)?;
+        }
+        world.tend().await?;
+    }
+    Ok(())
 }

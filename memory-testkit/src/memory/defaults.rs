@@ -12,11 +12,11 @@ use crate::isolation::Stores;
 use crate::{Bed, Failure, Scene, equal};
 
 scenarios!(TABLE: Stores = [
-    s2_13_s2_14_long_talk_is_summarised_unless_that_is_switched_off,
-    s2_13_s2_14_calls_of_tools_are_counted_by_their_structure,
-    s2_13_s2_14_what_leaves_a_window_is_told,
-    s2_13_s2_14_a_turn_that_is_too_large_is_an_error_unless_set_otherwise,
-    s2_13_s2_14_a_context_holds_what_is_near_in_time_and_in_meaning,
+    s2_13a_s2_14a_long_talk_is_summarised_unless_that_is_switched_off,
+    s2_13b_s2_14b_calls_of_tools_are_counted_by_their_structure,
+    s2_13f_s2_14c_what_leaves_a_window_is_told,
+    s2_13c_s2_14d_a_turn_that_is_too_large_is_an_error_unless_set_otherwise,
+    s2_13d_s2_14e_a_context_holds_what_is_near_in_time_and_in_meaning,
 ]);
 
 /// Counts the messages that left a window.
@@ -48,7 +48,7 @@ fn long_talk(world: &World) -> Vec<Message> {
     (0..80).flat_map(turn).collect()
 }
 
-async fn s2_13_s2_14_long_talk_is_summarised_unless_that_is_switched_off(bed: Bed<Stores>) -> Scene {
+async fn s2_13a_s2_14a_long_talk_is_summarised_unless_that_is_switched_off(bed: Bed<Stores>) -> Scene {
     let (world, _) = plain(&bed).await?;
     let talk = world.talk("ada")?;
     talk.append(long_talk(&world)).await?;
@@ -56,7 +56,7 @@ async fn s2_13_s2_14_long_talk_is_summarised_unless_that_is_switched_off(bed: Be
     equal(talk.state().await?.head.0, 160)
 }
 
-async fn s2_13_s2_14_calls_of_tools_are_counted_by_their_structure(bed: Bed<Stores>) -> Scene {
+async fn s2_13b_s2_14b_calls_of_tools_are_counted_by_their_structure(bed: Bed<Stores>) -> Scene {
     let (world, _) = plain(&bed).await?;
     let talk = world.talk("ada")?;
     let arguments = format!("{{\"place\":\"{}\"}}", "Lisbon ".repeat(50));
@@ -73,7 +73,7 @@ async fn s2_13_s2_14_calls_of_tools_are_counted_by_their_structure(bed: Bed<Stor
     Ok(())
 }
 
-async fn s2_13_s2_14_what_leaves_a_window_is_told(bed: Bed<Stores>) -> Scene {
+async fn s2_13f_s2_14c_what_leaves_a_window_is_told(bed: Bed<Stores>) -> Scene {
     let (world, left) = plain(&bed).await?;
     world.talk("ada")?.append(long_talk(&world)).await?;
     let archived = world.memory.upkeep_once().await?.archived;
@@ -82,7 +82,7 @@ async fn s2_13_s2_14_what_leaves_a_window_is_told(bed: Bed<Stores>) -> Scene {
     equal(told, archived)
 }
 
-async fn s2_13_s2_14_a_turn_that_is_too_large_is_an_error_unless_set_otherwise(bed: Bed<Stores>) -> Scene {
+async fn s2_13c_s2_14d_a_turn_that_is_too_large_is_an_error_unless_set_otherwise(bed: Bed<Stores>) -> Scene {
     let (world, _) = plain(&bed).await?;
     let talk = world.talk("ada")?;
     talk.append(vec![world.user(&"a very long line ".repeat(200))]).await?;
@@ -92,7 +92,7 @@ async fn s2_13_s2_14_a_turn_that_is_too_large_is_an_error_unless_set_otherwise(b
     Ok(())
 }
 
-async fn s2_13_s2_14_a_context_holds_what_is_near_in_time_and_in_meaning(bed: Bed<Stores>) -> Scene {
+async fn s2_13d_s2_14e_a_context_holds_what_is_near_in_time_and_in_meaning(bed: Bed<Stores>) -> Scene {
     let (world, _) = plain(&bed).await?;
     let talk = world.talk("ada")?;
     talk.append(vec![world.user("My rose is called Aurora.")]).await?;

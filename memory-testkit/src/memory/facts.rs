@@ -13,8 +13,8 @@ use crate::isolation::Stores;
 use crate::{Bed, Failure, Scene, equal};
 
 scenarios!(TABLE: Stores = [
-    s2_14_what_a_person_says_of_themselves_becomes_a_fact_with_its_source,
-    s2_14_news_takes_the_place_of_what_was_so_before,
+    s2_14f_what_a_person_says_of_themselves_becomes_a_fact_with_its_source,
+    s2_14f_news_takes_the_place_of_what_was_so_before,
     what_was_said_before_is_read_too_and_nothing_twice,
     a_fact_is_forgotten_with_the_message_that_says_it,
     fewer_words_confirm_a_fact_and_are_forgotten_with_it,
@@ -44,7 +44,7 @@ async fn facts(owner: &Scoped) -> std::result::Result<Vec<String>, Failure> {
     Ok(texts)
 }
 
-async fn s2_14_what_a_person_says_of_themselves_becomes_a_fact_with_its_source(bed: Bed<Stores>) -> Scene {
+async fn s2_14f_what_a_person_says_of_themselves_becomes_a_fact_with_its_source(bed: Bed<Stores>) -> Scene {
     let world = with(&bed, RuleExtractor).await?;
     let ada = world.owner("ada")?;
     let said = world.user("Hi! I live in Lisbon, and I'm allergic to peanuts. Is it warm?");
@@ -62,7 +62,7 @@ async fn s2_14_what_a_person_says_of_themselves_becomes_a_fact_with_its_source(b
     equal(facts(&world.owner("bob")?).await?, ["user: I live in Rome"])
 }
 
-async fn s2_14_news_takes_the_place_of_what_was_so_before(bed: Bed<Stores>) -> Scene {
+async fn s2_14f_news_takes_the_place_of_what_was_so_before(bed: Bed<Stores>) -> Scene {
     let world = with(&bed, RuleExtractor).await?;
     let ada = world.owner("ada")?;
     let talk = ada.session(&session("talk")?);

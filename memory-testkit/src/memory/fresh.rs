@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use memory_core::engine::{Forget, Remember, Search};
+use memory_core::engine::{Forget, Remember, Remembered, Search};
+use memory_core::novelty::{Gate, Repeat};
 use memory_core::{Field, Filter, Role, Unit};
 
 use super::world::{World, found, holds, session, texts};
 use crate::doubles::Counting;
 use crate::isolation::Stores;
-use crate::{Bed, Scene, equal};
+use crate::{Bed, Failure, Scene, equal};
 
 scenarios!(TABLE: Stores = [
     s0_8_what_was_written_is_found_before_upkeep_and_after,
@@ -18,6 +19,7 @@ scenarios!(TABLE: Stores = [
     o7_an_instruction_is_never_found,
     o7_an_instruction_is_not_found_without_words_either,
     o7_what_is_not_indexed_yet_costs_a_search_a_bounded_number_of_bytes,
+    every_receipt_of_a_record_says_how_durable_it_is,
 ]);
 
 const NONE: [&str; 0] = [];
@@ -141,5 +143,24 @@ async fn o7_what_is_not_indexed_yet_costs_a_search_a_bounded_number_of_bytes(bed
     // However much was said later, the short message is found.
     equal(found(&ada, &Search::new("Aurora")).await?, ["My rose is called Aurora."])?;
     check!(counting.rows("get") <= 4, "{} messages are read, most of a mebibyte", counting.rows("get"));
+    Ok(())
+}
+
+async fn every_receipt_of_a_record_says_how_durable_it_is(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let stores = world.memory.status().await.stores;
+    let records = stores.iter().find(|store| store.part == "records").ok_or("there are no records")?;
+    let health = records.health.as_ref().map_err(|error| Failure::new(error.to_string()))?;
+    let ada = world.owner("ada")?;
+    let told = ada.remember(Remember::fact("Aurora is a rose")).await?;
+    let again = ada.remember(Remember::fact("aurora is a rose!")).await?;
+    let skip = Gate::default().with_repeat(Repeat::Skip);
+    let dropped = ada.remember(Remember::fact("Aurora is a rose").gated(skip)).await?;
+    let newer = ada.supersede(told.id, Remember::fact("Aurora is a boat")).await?;
+    let together = ada.remember_all(vec![Remember::fact("Boreas is a wind")]).await?;
+    equal((told.outcome, dropped.outcome), (Remembered::Stored, Remembered::Skipped))?;
+    for receipt in [told, again, dropped, newer].iter().chain(&together) {
+        equal(receipt.durability, health.durability)?;
+    }
     Ok(())
 }

@@ -29,6 +29,7 @@ scenarios!(TABLE: Records = [
     takes_one_id_of_two_owners_for_two_records,
     a_put_keeps_access_statistics,
     takes_the_largest_batches,
+    tells_how_durable_a_put_is,
 ]);
 
 async fn the_first_version_is_one_and_every_change_is_one_more(bed: Bed<Records>) -> Scene {
@@ -245,4 +246,9 @@ async fn takes_the_largest_batches(bed: Bed<Records>) -> Scene {
     equal(shelf.all().await?.iter().map(|row| row.access_count).sum::<u64>(), batch.len() as u64)?;
     equal(shelf.delete(&ids).await?, batch.len() as u64)?;
     equal(shelf.all().await?, [])
+}
+
+async fn tells_how_durable_a_put_is(bed: Bed<Records>) -> Scene {
+    Shelf::plain(&bed)?.put(&[&fact("tea")]).await?;
+    equal(bed.store.store().durability(), bed.durability)
 }

@@ -1,4 +1,4 @@
-//! Questions in six languages, two of which write without spaces, to the default analysis.
+//! Questions in six languages, two of which write without spaces, to the default analysis; and words in Korean.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +13,7 @@ use crate::{Bed, Scene, Texts, equal};
 scenarios!(TABLE: Texts = [
     o20_questions_in_six_languages_find_their_records_among_all_of_them,
     o20_the_tables_of_a_language_find_the_same_records,
+    row_8_words_in_korean_find_their_records,
 ]);
 
 /// Records of one language, and questions with the place of their record.
@@ -71,4 +72,14 @@ async fn o20_the_tables_of_a_language_find_the_same_records(bed: Bed<Texts>) -> 
         equal(found, wanted)?;
     }
     Ok(())
+}
+
+async fn row_8_words_in_korean_find_their_records(bed: Bed<Texts>) -> Scene {
+    let talk = Talk {
+        language: "korean".to_owned(),
+        records: ["고양이는 세 살입니다", "어제 책을 샀어요"].map(str::to_owned).to_vec(),
+        questions: vec![("고양이".to_owned(), 0), ("책".to_owned(), 1)],
+    };
+    let [found, wanted] = ask(&bed, &Analysis::english(), &[talk]).await?;
+    equal(found, wanted)
 }

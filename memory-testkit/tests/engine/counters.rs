@@ -38,7 +38,7 @@ async fn seen_by(bench: &Bench, counter: Arc<dyn TokenCounter>) -> Session {
 }
 
 #[tokio::test]
-async fn c5_a_context_keeps_its_budget_by_its_own_counter_whoever_counted_before() {
+async fn a_context_keeps_its_budget_by_its_own_counter_whoever_counted_before() {
     let bench = Bench::new().await;
     bench.session("ada").append(bench.chatter(100)).await.unwrap();
     let usual = bench.session("ada").context("", 900).await.unwrap();

@@ -50,7 +50,7 @@ fn archived(told: &[(String, Event)]) -> Vec<MessageId> {
 }
 
 #[tokio::test]
-async fn s0_4_s2_13_every_message_that_leaves_its_window_is_told_once_and_of_its_owner() {
+async fn s0_4_s2_13f_every_message_that_leaves_its_window_is_told_once_and_of_its_owner() {
     for folding in [Folding::Summaries, Folding::Archive] {
         let config = BufferConfig::default().with_capacity_messages(10).with_keep_turns(1).with_folding(folding);
         let (bench, watch) = watched(config).await;

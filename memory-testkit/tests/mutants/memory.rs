@@ -141,7 +141,7 @@ async fn messages_that_are_not_read_by_their_ids_are_caught() {
         "o7_a_context_of_one_conversation_recalls_what_was_just_said_in_another",
         "s0_12_a_session_is_searched_alone",
         "s0_12_a_search_finds_ten_unless_it_is_told_otherwise",
-        "s2_13_history_is_recalled_unless_it_is_switched_off",
+        "s2_13d_history_is_recalled_unless_it_is_switched_off",
     ];
     caught_in_chat(LosesIds, &by).await;
 }

@@ -178,13 +178,17 @@ impl<S: Store + ?Sized> Store for LateTruth<S> {
     }
 }
 
-/// Hands the calls of a truth store, or of its upkeep, on.
+/// Hands the calls of a truth store, or of its upkeep, on. Before it is opened nothing is durable in it.
 macro_rules! late_truth {
-    ({ $truth:ident $half:ident } $trait:ident {} calls {
+    ({ $truth:ident $half:ident } $trait:ident { $($plain:ident() -> $given:ty;)* } calls {
         $($kind:ident $doing:literal $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
     }) => {
         #[async_trait]
         impl $trait for LateTruth<dyn $truth> {
+            $(fn $plain(&self) -> $given {
+                let truth = self.place.opened.get().and_then(self.take);
+                truth.map_or(Durability::Volatile, |truth| truth.$half().$plain())
+            })*
             $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
                 self.truth().await?.$half().$method($($argument),*).await
             })*

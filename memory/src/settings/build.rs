@@ -16,9 +16,9 @@ use super::keys::{
     ADAPTIVE, BOARD_ENTRIES, BOARD_REFRESH, BUFFER_MULTIPLIER, BULK_DEADLINE, CACHE_TTL, CACHE_VECTORS_TTL, CAPACITY,
     CONCURRENCY, CONTEXT_AGE, CONTEXT_TTL, DEADLINE, FAILURES, FIFO_INTERVAL, FLUSH_BATCH, FLUSH_BYTES, FLUSH_SECONDS,
     FOLD_AT, FOLD_TO, FOLDING, IDENTITY_AGE, IDENTITY_TTL, KEEP_BYTES, KEEP_DAYS, KEEP_MESSAGES, KEEP_RECORD_DAYS,
-    KEEP_TURNS, KEPT_VECTORS, LIMIT, MAX_MEMORY, MAX_SUMMARIES, MERGE, MULTIPLIER, OVERSIZE, PATIENCE, PRESET, QUEUE,
-    RANKING, RECENCY_WEIGHT, REFRESH, RETRIES, SHARE_VECTORS, STABLE, SUMMARY_SHARE, SUMMARY_TOKENS, SYNOPSIS,
-    SYNOPSIS_TOKENS, TOUCH, WINDOW,
+    KEEP_TURNS, KEPT_VECTORS, LIMIT, MAX_MEMORY, MAX_SUMMARIES, MERGE, MOST_RECORDS, MULTIPLIER, OVERSIZE, PATIENCE,
+    PRESET, QUEUE, RANKING, RECENCY_WEIGHT, REFRESH, RETRIES, SHARE_VECTORS, STABLE, SUMMARY_SHARE, SUMMARY_TOKENS,
+    SYNOPSIS, SYNOPSIS_TOKENS, TOUCH, WINDOW,
 };
 use super::models;
 use super::values::Values;
@@ -60,8 +60,9 @@ impl Settings {
         if let Some(touch) = values.flag(&TOUCH) {
             builder = builder.touch(touch);
         }
-        if values.says(KEEP_DAYS.section()) {
-            builder = builder.retention(Retained::Everything, retention(values));
+        let kept = retention(values);
+        if kept != Retention::default() {
+            builder = builder.retention(Retained::Everything, kept);
         }
         if let Some(summarizer) = models::summarizer(values)? {
             builder = builder.summarizer(summarizer);
@@ -180,6 +181,7 @@ fn retention(values: &Values) -> Retention {
     retention.messages = values.whole(&KEEP_MESSAGES);
     retention.bytes = values.whole(&KEEP_BYTES);
     retention.record_age = values.time(&KEEP_RECORD_DAYS, DAY);
+    retention.records = values.whole(&MOST_RECORDS);
     retention
 }
 

@@ -12,6 +12,8 @@ use crate::time::Timestamp;
 
 /// The pause between two steps, unless the last one left something to forget.
 const PAUSE: Duration = Duration::from_secs(10);
+/// How long after it began to count the records of owners a walk may count them again.
+const COUNTING: Duration = Duration::from_secs(3_600);
 /// Of how many conversations it is known how far they are looked through.
 const SESSIONS: usize = 10_000;
 
@@ -29,6 +31,10 @@ struct State {
     /// Whether it left something to forget.
     has_more: bool,
     stand: Stand,
+    /// When the last walk began that counts the records of owners.
+    counted: Option<Timestamp>,
+    /// Whether this walk does.
+    is_counting: bool,
     /// How many walks have ended.
     walk: u64,
     /// Each with the walk that visited it last.
@@ -85,11 +91,20 @@ impl Lapses {
             return None;
         }
         (state.at, state.has_more) = (Some(now), false);
+        if state.stand.owner.is_none() {
+            state.is_counting = state.counted.is_none_or(|at| at > now || now.since(at) >= COUNTING);
+            state.counted = if state.is_counting { Some(now) } else { state.counted };
+        }
         Some(state.stand.clone())
     }
 
     pub(crate) fn stands_at(&self, stand: Stand) {
         self.state.lock().stand = stand;
+    }
+
+    /// Returns whether this walk counts the records of owners.
+    pub(crate) fn is_counting(&self) -> bool {
+        self.state.lock().is_counting
     }
 
     /// Notes that the step left something to forget.

@@ -2,7 +2,8 @@
 //!
 //! A step visits at most 16 owners, 256 conversations and 4,096 rows, and forgets about 1,000 messages and records. The next one comes with
 //! the next pass if something is left, else after ten seconds by the memory's clock. A conversation that has not changed is read
-//! again only when its next message is too old. One that is begun is read to its end, however many rows are left of the bound.
+//! again only when its next message is too old. One that is begun is read to its end, however many rows are left of the bound; so are
+//! the records of an owner, where they are counted.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,6 +20,7 @@ use crate::store::chat::{Edge, Page, SessionState, View};
 use crate::time::Timestamp;
 
 use super::lapsed::{Reach, Taken, choose};
+use super::least::Least;
 use super::report::{Lapse, UpkeepReport};
 use super::verify::OWNERS;
 
@@ -95,8 +97,11 @@ impl Memory {
     ) -> Result<bool> {
         let (inner, scope) = (&self.inner, scoped.scope());
         let mut after = begun.session.clone();
-        if after.is_none() && !scoped.lapse_records(begun, room, report).await? {
-            return Ok(false);
+        if after.is_none() {
+            let is_done = scoped.lapse_records(begun, room, report).await? && scoped.lapse_least(room, report).await?;
+            if !is_done {
+                return Ok(false);
+            }
         }
         while inner.lapses.retentions.bounds_messages_of(scope) {
             let page = scoped.sessions(after.as_ref(), ROWS).await?;
@@ -160,6 +165,37 @@ impl Scoped {
                 return Ok(false);
             }
         }
+    }
+
+    /// Forgets the records that matter least, where there are more than are kept. Returns whether none of these is left.
+    async fn lapse_least(&self, room: &mut Room, report: &mut UpkeepReport) -> Result<bool> {
+        let inner = self.inner();
+        let most = inner.lapses.retentions.of(self.scope()).records.filter(|_| inner.lapses.is_counting());
+        let Some(most) = most else { return Ok(true) };
+        if room.is_out() {
+            return Ok(false);
+        }
+        let (mut least, mut after) = (Least::of(most, room.items, inner.clock.now()), None);
+        loop {
+            let rows = inner.records.store().scan(self.scope(), &Filter::All, after, ROWS).await?;
+            room.rows = room.rows.saturating_sub(rows.len());
+            rows.iter().for_each(|row| least.count(row));
+            after = rows.last().map(|row| row.record.id);
+            if rows.len() < ROWS {
+                break;
+            }
+        }
+        let excess = least.excess();
+        if excess == 0 {
+            return Ok(true);
+        }
+        let mut items: Vec<ItemId> = least.found().into_iter().map(ItemId::Record).collect();
+        let held = self.held(items.iter().map(|item| (item.clone(), item.clone()))).await?;
+        items.retain(|item| !held.contains(item));
+        items.truncate(excess.min(ROWS));
+        let (records, count) = (items.iter().filter_map(ItemId::as_record).collect(), items.len());
+        let is_gone = self.let_go(None, Forget::Records(records), count, room, report).await?;
+        Ok(count == 0 || count >= excess || !is_gone)
     }
 
     /// Forgets the messages of a conversation that are not kept. Returns whether none is left.

@@ -82,9 +82,11 @@ impl Scoped {
             Err(Error::Conflict | Error::IdConflict { .. }) => return Ok(Vec::new()),
             versions => versions?,
         };
+        let durability = self.durability_of_records();
         let receipt = |((place, record), version): (&(usize, &Record), u64)| {
             let not_taken = NotTaken::of(&record.first, record, false);
-            (*place, RememberReceipt { not_taken, ..RememberReceipt::new(record.id, Remembered::Stored, version) })
+            let receipt = RememberReceipt::new(record.id, Remembered::Stored, version, durability);
+            (*place, RememberReceipt { not_taken, ..receipt })
         };
         Ok(records.iter().zip(versions).map(receipt).collect())
     }

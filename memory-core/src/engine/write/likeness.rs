@@ -65,7 +65,7 @@ impl Scoped {
             Target::Known(stored) if gate.repeat == Repeat::Reinforce => {
                 return Gated::Told(Target::Known(stored), Likeness::default());
             }
-            Target::Known(stored) => return Gated::Dropped(dropped(&stored, None)),
+            Target::Known(stored) => return Gated::Dropped(self.dropped(&stored, None)),
             Target::Free(id) => id,
         };
         let free = |likeness| Gated::Told(Target::Free(id), likeness);
@@ -84,8 +84,15 @@ impl Scoped {
                 let sources = warrant(&alike.record, told).map(|telling| telling.sources.clone()).unwrap_or_default();
                 Gated::Told(Target::Known(alike), Likeness { sources, ..likeness })
             }
-            Verdict::Skipped(_) => Gated::Dropped(dropped(&alike, likeness.novelty)),
+            Verdict::Skipped(_) => Gated::Dropped(self.dropped(&alike, likeness.novelty)),
         }
+    }
+
+    /// Returns the receipt of a statement that repeats `stored`, and is dropped.
+    fn dropped(&self, stored: &StoredRecord, novelty: Option<f32>) -> RememberReceipt {
+        let durability = self.durability_of_records();
+        let receipt = RememberReceipt::new(stored.record.id, Remembered::Skipped, stored.version, durability);
+        RememberReceipt { novelty, ..receipt }
     }
 
     /// Returns the current record of the same kind and agent that is most like `told` and differs in no particulars; none without
@@ -205,8 +212,4 @@ fn warrant<'r>(record: &'r Record, told: &Record) -> Option<&'r Telling> {
 /// Returns the only piece.
 fn one(pieces: Vec<String>) -> Option<String> {
     <[String; 1]>::try_from(pieces).ok().map(|[piece]| piece)
-}
-
-fn dropped(stored: &StoredRecord, novelty: Option<f32>) -> RememberReceipt {
-    RememberReceipt { novelty, ..RememberReceipt::new(stored.record.id, Remembered::Skipped, stored.version) }
 }

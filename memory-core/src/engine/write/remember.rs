@@ -13,6 +13,7 @@ use crate::message::Trust;
 use crate::novelty::Gate;
 use crate::record::{Record, Telling};
 use crate::screen::{Finding, Screen};
+use crate::store::Durability;
 use crate::time::Timestamp;
 
 /// A request to remember something. Everything but kind and text has a default.
@@ -240,6 +241,8 @@ pub struct RememberReceipt {
     pub outcome: Remembered,
     /// The record's version.
     pub version: u64,
+    /// How durably it is stored.
+    pub durability: Durability,
     /// How new it is, 0 to 2: 1 - the similarity of the record that is most like it. Told only by a gate that had a record to
     /// compare with.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -257,8 +260,9 @@ pub struct RememberReceipt {
 
 impl RememberReceipt {
     /// Returns the receipt of what was taken whole, and not compared.
-    pub(crate) fn new(id: RecordId, outcome: Remembered, version: u64) -> Self {
-        Self { id, outcome, version, novelty: None, not_taken: Vec::new(), findings: Vec::new(), degraded: Vec::new() }
+    pub(crate) fn new(id: RecordId, outcome: Remembered, version: u64, durability: Durability) -> Self {
+        let (not_taken, findings, degraded) = (Vec::new(), Vec::new(), Vec::new());
+        Self { id, outcome, version, durability, novelty: None, not_taken, findings, degraded }
     }
 }
 

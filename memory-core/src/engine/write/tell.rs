@@ -11,6 +11,7 @@ use crate::engine::synopsis::synopsis_id;
 use crate::error::{Error, Result};
 use crate::id::RecordId;
 use crate::record::{Record, StoredRecord, Superseded, Telling};
+use crate::store::Durability;
 use crate::store::chat::Fence;
 use crate::store::records::{Expect, Put, RecordBatch};
 
@@ -73,6 +74,7 @@ impl Scoped {
                     Err(other) => return Err(other),
                 },
             };
+            receipt.durability = self.durability_of_records();
             if receipt.outcome == Remembered::Reinforced {
                 self.note_access(vec![receipt.id]);
             }
@@ -119,6 +121,7 @@ impl Scoped {
                 Err(Error::IdConflict { .. }) if remember.id.is_none() => continue,
                 Err(other) => return Err(other),
             };
+            receipt.durability = self.durability_of_records();
             return Ok(receipt);
         }
         Err(Error::Conflict)
@@ -131,7 +134,7 @@ impl Scoped {
             newer.filter(|newer| newer.record.id == told.id || identity(self.inner(), &newer.record) == told.id);
         let newer = newer.ok_or_else(|| Error::invalid("the record was superseded already"))?;
         let (id, version) = (newer.record.id, newer.version);
-        Ok(RememberReceipt::new(id, Remembered::Reinforced, version))
+        Ok(RememberReceipt::new(id, Remembered::Reinforced, version, self.durability_of_records()))
     }
 
     /// Returns the change that stores `told` at `place`.
@@ -144,7 +147,7 @@ impl Scoped {
         };
         limits.check_record(&record)?;
         let not_taken = NotTaken::of(&told.first, &record, false);
-        let receipt = RememberReceipt { not_taken, ..RememberReceipt::new(record.id, Remembered::Stored, 0) };
+        let receipt = unwritten(record.id, Remembered::Stored, not_taken);
         Ok(Change { record, expect: stored.map_or(Expect::Absent, Expect::Version), unchanged: None, receipt })
     }
 
@@ -154,7 +157,7 @@ impl Scoped {
         let is_full = held.is_none();
         let record = held.unwrap_or_else(|| (*stored.record).clone());
         let not_taken = NotTaken::of(&told.first, &record, is_full);
-        let receipt = RememberReceipt { not_taken, ..RememberReceipt::new(record.id, Remembered::Reinforced, 0) };
+        let receipt = unwritten(record.id, Remembered::Reinforced, not_taken);
         let unchanged = (record == *stored.record).then_some(stored.version);
         Ok(Change { record, expect: Expect::Version(stored.version), unchanged, receipt })
     }
@@ -195,6 +198,11 @@ impl Scoped {
         Ok(record)
     }
 
+    /// Returns how durably records are stored that have been put.
+    pub(super) fn durability_of_records(&self) -> Durability {
+        self.inner().records.store().durability()
+    }
+
     /// Puts records, all or none, unless something was deleted since the fence was read.
     pub(crate) async fn write(&self, fence: Fence, puts: Vec<Put>) -> Result<Vec<u64>> {
         let batch = RecordBatch { fence: Some(fence), puts };
@@ -211,4 +219,9 @@ impl Scoped {
         inner.changed.notify_one();
         Ok(versions)
     }
+}
+
+/// Returns the receipt of a record that is still to be written: the write tells its version, and how durable it is.
+fn unwritten(id: RecordId, outcome: Remembered, not_taken: Vec<NotTaken>) -> RememberReceipt {
+    RememberReceipt { not_taken, ..RememberReceipt::new(id, outcome, 0, Durability::Volatile) }
 }

@@ -66,11 +66,14 @@ impl Cached<dyn RecordStore, StoredRecord> {
 
 /// Looks items up by id, hands other reads and appends on, and takes every other call for a change.
 macro_rules! cached {
-    ({ $item:ident } $trait:ident {} calls {
+    ({ $item:ident } $trait:ident { $($plain:ident() -> $given:ty;)* } calls {
         $($kind:ident $doing:literal $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
     }) => {
         #[async_trait]
         impl $trait for Cached<dyn $trait, $item> {
+            $(fn $plain(&self) -> $given {
+                self.inner.$plain()
+            })*
             $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
                 cached!(@ $trait self $method $($argument)*)
             })*

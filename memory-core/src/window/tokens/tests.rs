@@ -16,7 +16,7 @@ fn bytes(value: &Value) -> u64 {
 }
 
 #[test]
-fn s2_5_s2_13_every_part_of_a_message_is_counted() {
+fn s2_5_s2_13b_every_part_of_a_message_is_counted() {
     assert_eq!(bytes(&json!({ "role": "user" })), 3 + 4);
     assert_eq!(bytes(&json!({ "role": "user", "content": "abcde" })), 3 + 4 + 5);
     assert_eq!(bytes(&json!({ "role": "user", "content": "abcde", "name": "bo" })), 3 + 4 + 5 + 2 + 1);

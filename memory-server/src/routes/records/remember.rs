@@ -143,8 +143,8 @@ fn as_new(receipt: &RememberReceipt) -> Value {
 /// Remembers a fact, a preference or any other note. What says the same as a record is one more telling of it: so a repeat
 /// changes nothing.
 #[utoipa::path(post, path = "/v1/records", tag = "records", security(("token" = [])), request_body = Told,
-    responses((status = 200, description = "`id`, `outcome` and `version`; to a token that may not read, the `id` and always `stored`.",
-        body = Object), Problems))]
+    responses((status = 200, description = "`id`, `outcome`, `version` and `durability`; to a token that may not read, the `id` \
+        and always `stored`.", body = Object), Problems))]
 pub(crate) async fn remember(
     Writes(ada): Writes,
     Extension(caller): Extension<Caller>,

@@ -26,6 +26,9 @@ keys! { TIERS;
     ISOLATION "persistent.user_isolation" [] []
         Flag, "true",
         "Isolation of owners. It cannot be switched off.";
+    MOST_RECORDS "persistent.max_records" [] []
+        Whole(1), "all",
+        "How many records of each owner are kept: those that matter most.";
     SYNOPSIS "synopsis.enabled" [] []
         Flag, "true where this section says anything",
         "Whether a synopsis is kept of every owner.";

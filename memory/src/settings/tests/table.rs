@@ -64,6 +64,12 @@ fn s1_19_every_setting_changes_the_memory() {
 }
 
 #[test]
+fn c33_the_most_records_of_an_owner_are_a_setting() {
+    let read = |yaml: &str| made(&Settings::from_yaml(yaml, |_| None).unwrap());
+    assert_ne!(read(""), read("memory: { persistent: { max_records: 5 } }"));
+}
+
+#[test]
 fn s1_19_names_and_variables_are_of_one_setting_each() {
     let mut names = std::collections::BTreeSet::new();
     for key in keys::all() {
