@@ -1,6 +1,8 @@
 //! The end of a log that was not closed: cut off or damaged, it is a log that ends before. What was committed before the damage is
 //! there, in order, and nothing else.
 
+use memory_core::store::journal::Journal as _;
+
 use super::damage::{Dice, PAGE, lay, places};
 use super::tests::{push, texts};
 use super::{JournalConfig, SqliteJournal};
