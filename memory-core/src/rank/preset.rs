@@ -202,6 +202,7 @@ impl Ranking {
     pub fn candidates(&self, limit: usize) -> usize {
         match self {
             Self::Blend { candidates, .. } if *candidates < 100 => limit.max(*candidates),
+            Self::Blend { candidates, .. } => limit.saturating_mul(10).max(*candidates),
             _ => limit.saturating_mul(10).max(100),
         }
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use memory_core::analysis::Analysis;
 use memory_core::layer::GuardPolicy;
 use memory_core::model::Embedder;
+use memory_core::store::blackboard::Keep;
 use memory_core::{Error, Result, Stores};
 
 use super::url::query;
@@ -67,8 +68,8 @@ pub(crate) struct Wanted<'a> {
     /// An index of meaning for each.
     pub(crate) embedders: &'a [Arc<dyn Embedder>],
     pub(crate) cache: bool,
-    /// The boards of owners, and how many entries each holds.
-    pub(crate) board: Option<usize>,
+    /// The boards of owners: how many entries each holds, and what keeps one on a full board.
+    pub(crate) board: Option<(usize, Keep)>,
     /// What the backend's own variables are to be, where the settings say so.
     pub(crate) named: &'a Named,
     /// How calls of a server are guarded, where its URL does not say otherwise.

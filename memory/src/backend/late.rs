@@ -10,6 +10,7 @@ use memory_core::analysis::Analysis;
 use memory_core::layer::GuardPolicy;
 use memory_core::methods::*;
 use memory_core::model::Embedder;
+use memory_core::store::blackboard::Keep;
 use memory_core::{Away, Error, Stores, Truth};
 use tokio::sync::OnceCell;
 
@@ -23,7 +24,7 @@ struct LatePart {
     analysis: Option<Analysis>,
     embedders: Vec<Arc<dyn Embedder>>,
     cache: bool,
-    board: Option<usize>,
+    board: Option<(usize, Keep)>,
     named: Named,
     policy: GuardPolicy,
     opened: OnceCell<Stores>,

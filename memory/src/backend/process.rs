@@ -32,8 +32,8 @@ fn open(wanted: &Wanted<'_>) -> Result<Stores> {
     if wanted.cache {
         stores.cache = Some(Arc::new(MemCache::new(Arc::new(SystemClock))));
     }
-    if let Some(capacity) = wanted.board {
-        stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)?));
+    if let Some((capacity, keep)) = wanted.board {
+        stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)?.with_keep(keep)));
     }
     Ok(stores)
 }

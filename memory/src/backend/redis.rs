@@ -52,8 +52,8 @@ mod server {
         if wanted.cache {
             stores.cache = Some(Arc::new(RedisCache::new(&redis)));
         }
-        if let Some(capacity) = wanted.board {
-            stores.blackboard = Some(Arc::new(RedisBlackboard::new(&redis, capacity)?));
+        if let Some((capacity, keep)) = wanted.board {
+            stores.blackboard = Some(Arc::new(RedisBlackboard::new(&redis, capacity)?.with_keep(keep)));
         }
         Ok(stores)
     }

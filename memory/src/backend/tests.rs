@@ -1,4 +1,5 @@
 use memory_core::layer::GuardPolicy;
+use memory_core::store::blackboard::Keep;
 
 use super::kind::Holds;
 use super::*;
@@ -152,7 +153,7 @@ async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
     let (named, policy) = (Named::default(), GuardPolicy::default());
     let nothing = nothing(&named, &policy);
     let (truth, cache) = (Wanted { truth: true, ..nothing }, Wanted { cache: true, ..nothing });
-    let board = Wanted { board: Some(100), ..nothing };
+    let board = Wanted { board: Some((100, Keep::Used)), ..nothing };
     for (url, wanted, what) in [
         ("qdrant://h", &truth, "qdrant cannot hold conversations"),
         ("elastic://h", &truth, "elastic cannot hold conversations"),

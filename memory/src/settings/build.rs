@@ -4,20 +4,22 @@ use std::sync::Arc;
 
 use memory_core::engine::{MemoryBuilder, Retained, Retention, SynopsisConfig};
 use memory_core::layer::{CachePolicy, GuardPolicy, WriteBehindPolicy};
-use memory_core::rank::Ranking;
+use memory_core::rank::{Decay, Ranking, Recency, Weights};
 use memory_core::reference::MemBlackboard;
+use memory_core::store::blackboard::Keep;
 use memory_core::window::{BufferConfig, Folding, Oversize};
 use memory_core::working::WorkingConfig;
 use memory_core::{Result, Stores, SystemClock};
 
 use super::Settings;
 use super::keys::{
-    ADAPTIVE, BOARD_ENTRIES, BUFFER_MULTIPLIER, BULK_DEADLINE, CACHE_TTL, CACHE_VECTORS_TTL, CAPACITY, CONCURRENCY,
-    CONTEXT_AGE, CONTEXT_TTL, DEADLINE, FAILURES, FIFO_INTERVAL, FLUSH_BATCH, FLUSH_BYTES, FLUSH_SECONDS, FOLD_AT,
-    FOLD_TO, FOLDING, IDENTITY_AGE, IDENTITY_TTL, KEEP_BYTES, KEEP_DAYS, KEEP_MESSAGES, KEEP_RECORD_DAYS, KEEP_TURNS,
-    KEPT_VECTORS, LIMIT, MAX_MEMORY, MAX_SUMMARIES, MERGE, MULTIPLIER, OVERSIZE, PATIENCE, PRESET, QUEUE, RANKING,
-    RECENCY_WEIGHT, REFRESH, RETRIES, SHARE_VECTORS, STABLE, SUMMARY_SHARE, SUMMARY_TOKENS, SYNOPSIS, SYNOPSIS_TOKENS,
-    TOUCH, WINDOW,
+    ADAPTIVE, BOARD_ENTRIES, BOARD_REFRESH, BUFFER_MULTIPLIER, BULK_DEADLINE, CACHE_TTL, CACHE_VECTORS_TTL, CANDIDATES,
+    CAPACITY, CONCURRENCY, CONTEXT_AGE, CONTEXT_TTL, DEADLINE, FAILURES, FIFO_INTERVAL, FLUSH_BATCH, FLUSH_BYTES,
+    FLUSH_SECONDS, FOLD_AT, FOLD_TO, FOLDING, HALF_LIFE, IDENTITY_AGE, IDENTITY_TTL, IMPORTANCE_WEIGHT, KEEP_BYTES,
+    KEEP_DAYS, KEEP_MESSAGES, KEEP_RECORD_DAYS, KEEP_TURNS, KEPT_VECTORS, LIMIT, MAX_MEMORY, MAX_SUMMARIES, MERGE,
+    MULTIPLIER, NOTE_HALF_LIFE, OVERSIZE, PATIENCE, PRESET, QUEUE, RANKING, RECENCY_WEIGHT, REFRESH, RETRIES, RRF_K,
+    SHARE_VECTORS, STABLE, SUMMARY_SHARE, SUMMARY_TOKENS, SYNOPSIS, SYNOPSIS_TOKENS, TEXT_WEIGHT, TOUCH, VECTOR_WEIGHT,
+    WINDOW,
 };
 use super::models;
 use super::values::Values;
@@ -25,6 +27,7 @@ use crate::open::over;
 
 const SECOND: f64 = 1.0;
 const MINUTE: f64 = 60.0;
+const HOUR: f64 = 3_600.0;
 const DAY: f64 = 86_400.0;
 
 impl Settings {
@@ -35,9 +38,9 @@ impl Settings {
     /// `Unsupported` for a model over HTTP where the feature `http-models` is off; `Invalid` if its address or key is malformed.
     pub fn over(&self, mut stores: Stores) -> Result<MemoryBuilder> {
         let values = &self.values;
-        let capacity = values.count(&BOARD_ENTRIES).filter(|_| stores.blackboard.is_none());
-        if let Some(capacity) = capacity {
-            stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)?));
+        if values.says(BOARD_ENTRIES.section()) && stores.blackboard.is_none() {
+            let (capacity, keep) = board(values);
+            stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)?.with_keep(keep)));
         }
         let cache = stores.cache.take();
         let mut builder = over(stores).buffer(self.buffer()).working(working(values));
@@ -121,7 +124,6 @@ pub(super) fn buffer(values: &Values) -> BufferConfig {
 
 /// Returns the ranking, if that of the preset is `preset`.
 fn ranking(values: &Values, preset: Ranking) -> Ranking {
-    let weight = values.number(&RECENCY_WEIGHT).map(|weight| weight as f32);
     let mut ranking = match values.text(&RANKING) {
         Some("rrf") => Ranking::rrf(),
         Some("min_max") => Ranking::min_max(),
@@ -131,12 +133,38 @@ fn ranking(values: &Values, preset: Ranking) -> Ranking {
         Some(_) => Ranking::z_score(),
         None => preset,
     };
-    if let (Some(weight), Ranking::Blend { recency_weight, .. } | Ranking::Weighted { recency_weight, .. }) =
-        (weight, &mut ranking)
-    {
-        *recency_weight = weight;
+    let said = |key| values.number(key).map(|number| number as f32);
+    let weigh = |weights: &mut Weights| {
+        weights.text = said(&TEXT_WEIGHT).unwrap_or(weights.text);
+        weights.vector = said(&VECTOR_WEIGHT).unwrap_or(weights.vector);
+    };
+    let by_age = values.time(&HALF_LIFE, SECOND).map(|half_life| Recency::Age(Decay { half_life }));
+    match &mut ranking {
+        Ranking::ZScore(weights) | Ranking::MinMax(weights) => weigh(weights),
+        Ranking::Rrf { k, weights } => {
+            weigh(weights);
+            *k = said(&RRF_K).unwrap_or(*k);
+        }
+        Ranking::Blend { recency_weight, recency, candidates, .. } => {
+            *recency_weight = said(&RECENCY_WEIGHT).unwrap_or(*recency_weight);
+            *recency = by_age.unwrap_or(*recency);
+            *candidates = values.count(&CANDIDATES).unwrap_or(*candidates);
+        }
+        Ranking::Weighted { weights, recency_weight, recency, importance_weight } => {
+            weigh(weights);
+            *recency_weight = said(&RECENCY_WEIGHT).unwrap_or(*recency_weight);
+            *recency = by_age.unwrap_or(*recency);
+            *importance_weight = said(&IMPORTANCE_WEIGHT).unwrap_or(*importance_weight);
+        }
+        _ => {}
     }
     ranking
+}
+
+/// Returns how many entries a board holds, and what keeps one on a full board.
+pub(super) fn board(values: &Values) -> (usize, Keep) {
+    let keep = if values.flag(&BOARD_REFRESH) == Some(false) { Keep::Put } else { Keep::Used };
+    (values.count(&BOARD_ENTRIES).unwrap_or(MemBlackboard::DEFAULT_CAPACITY), keep)
 }
 
 fn working(values: &Values) -> WorkingConfig {
@@ -145,6 +173,7 @@ fn working(values: &Values) -> WorkingConfig {
         working.max_bytes = most.saturating_mul(1 << 20);
     }
     working.sweep_every = values.time(&FIFO_INTERVAL, MINUTE).unwrap_or(working.sweep_every);
+    working.half_life = values.time(&NOTE_HALF_LIFE, HOUR).unwrap_or(working.half_life);
     working
 }
 

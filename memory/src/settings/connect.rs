@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use memory_core::analysis::Analysis;
 use memory_core::model::Embedder;
-use memory_core::reference::MemBlackboard;
 use memory_core::{Away, Error, Result, Stores};
 
-use super::keys::{BOARD, BOARD_ENTRIES, CACHE, EMBEDDING_MODEL, TEXT, VECTOR_SEARCH, VECTORS};
+use super::keys::{BOARD, CACHE, EMBEDDING_MODEL, TEXT, VECTOR_SEARCH, VECTORS};
 use super::{Settings, build, check, journal, models};
 use crate::backend::{Backend, Wanted, open};
 
@@ -37,7 +36,6 @@ impl Settings {
         let text = said(&TEXT).or_else(|| beside(truth.holds_text()));
         let vectors = said(&VECTORS).filter(|_| !embedders.is_empty()).or_else(|| beside(truth.holds_vectors()));
         let (cache, board) = (said(&CACHE), said(&BOARD).or_else(|| beside(truth.holds_shared_boards())));
-        let capacity = values.count(&BOARD_ENTRIES).unwrap_or(MemBlackboard::DEFAULT_CAPACITY);
         let is_dispensable = self.is_unasked && !values.has(&EMBEDDING_MODEL) && vectors.as_ref() == Some(&place);
         let (mut stores, mut opened) = (Stores::default(), Vec::new());
         stores.away.extend(not_asked);
@@ -53,7 +51,7 @@ impl Settings {
                 analysis: here(&text).then_some(&analysis),
                 embedders: if here(&vectors) { &embedders } else { &[] },
                 cache: here(&cache),
-                board: here(&board).then_some(capacity),
+                board: here(&board).then(|| build::board(values)),
                 named: &named,
                 policy: &policy,
             };
@@ -70,7 +68,7 @@ impl Settings {
             };
             stores = stores.or(part);
         }
-        stores.journal = journal::open(self.journal(), &place).await?;
+        stores.journal = journal::open(self.journal(), &place, values).await?;
         stores.behind = build::flushes(values);
         Ok(stores)
     }

@@ -13,8 +13,11 @@ use memory_core::store::journal::Journal;
 use memory_sqlite::{JournalConfig, SqliteJournal};
 
 use super::Settings;
+#[cfg(feature = "sqlite")]
+use super::keys::{JOURNAL_BYTES, JOURNAL_MESSAGES};
 use super::keys::{TEXT, VECTORS};
 use super::problem::{Problem, SettingsError};
+use super::values::Values;
 use crate::backend::Backend;
 
 impl Settings {
@@ -42,9 +45,9 @@ fn located(path: &Path) -> PathBuf {
 
 /// Opens the journal in a file, if there is to be one, for the truth at a URL.
 #[cfg(feature = "sqlite")]
-pub(super) async fn open(path: Option<&Path>, truth: &str) -> Result<Option<Arc<dyn Journal>>> {
+pub(super) async fn open(path: Option<&Path>, truth: &str, values: &Values) -> Result<Option<Arc<dyn Journal>>> {
     let Some(path) = path else { return Ok(None) };
-    let journal = SqliteJournal::connect(meant_for(path, truth)).await?;
+    let journal = SqliteJournal::connect(bounded(meant_for(path, truth), values)).await?;
     Ok(Some(Arc::new(journal)))
 }
 
@@ -59,6 +62,13 @@ fn meant_for(path: &Path, truth: &str) -> JournalConfig {
     }
 }
 
+/// Returns the configuration with the bounds that settings say.
+#[cfg(feature = "sqlite")]
+pub(super) fn bounded(config: JournalConfig, values: &Values) -> JournalConfig {
+    let config = values.count(&JOURNAL_MESSAGES).into_iter().fold(config, JournalConfig::with_messages);
+    values.whole(&JOURNAL_BYTES).into_iter().fold(config, JournalConfig::with_bytes)
+}
+
 /// Returns the name by which a journal knows the truth at a URL: a file may be named in several ways, and a password may change.
 #[cfg(feature = "sqlite")]
 fn name_of(truth: &str) -> String {
@@ -71,12 +81,12 @@ impl Settings {
     /// Returns the configuration of a journal in the file at `path` that is meant for the truth; none if no place is named for the
     /// truth.
     pub fn journal_config(&self, path: &Path) -> Option<JournalConfig> {
-        self.truth().map(|truth| meant_for(path, truth))
+        self.truth().map(|truth| bounded(meant_for(path, truth), &self.values))
     }
 }
 
 #[cfg(not(feature = "sqlite"))]
-pub(super) async fn open(path: Option<&Path>, _: &str) -> Result<Option<Arc<dyn Journal>>> {
+pub(super) async fn open(path: Option<&Path>, _: &str, _: &Values) -> Result<Option<Arc<dyn Journal>>> {
     match path {
         Some(_) => {
             Err(Error::Unsupported { backend: "memory", what: "keep a journal: the feature sqlite is off".to_owned() })

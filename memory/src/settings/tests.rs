@@ -4,6 +4,7 @@ use super::*;
 use crate::backend::Backend;
 use crate::open::over;
 
+mod ranking;
 mod table;
 
 fn values(name: &str) -> Option<String> {

@@ -1,7 +1,7 @@
 //! The settings of a conversation's buffer.
 
 use super::{Key, keys};
-use crate::settings::key::Kind::{Flag, Model, Share, Whole, Word};
+use crate::settings::key::Kind::{Flag, Model, Share, Time, Weight, Whole, Word};
 
 keys! { BUFFER;
     PRESET "buffer.preset" [] []
@@ -61,6 +61,24 @@ keys! { BUFFER;
     RECENCY_WEIGHT "buffer.recency_weight" ["recency_bias"] []
         Share, "0.3 with muxi, 0.35 with kari, 0.1 with weighted",
         "How much newness counts, with a preset or one of these rankings.";
+    TEXT_WEIGHT "buffer.text_weight" [] []
+        Weight, "1, or 0.4 with min_max and weighted",
+        "How much the index of words counts in the ranking.";
+    VECTOR_WEIGHT "buffer.vector_weight" [] []
+        Weight, "0.95, 1 with rrf, or 0.6 with min_max and weighted",
+        "How much the index of meaning counts in the ranking.";
+    IMPORTANCE_WEIGHT "buffer.importance_weight" [] []
+        Weight, "0.1",
+        "How much importance counts, with the ranking weighted.";
+    RRF_K "buffer.rrf_k" [] []
+        Weight, "10",
+        "The constant `k` of the ranking rrf: a larger one makes the first ranks stand out less.";
+    HALF_LIFE "buffer.half_life_seconds" [] []
+        Time, "2495.33 with kari, 1197758.328 with weighted",
+        "The age at which newness counts half, in seconds. Presets and muxi go by the order in time where it is not said.";
+    CANDIDATES "buffer.candidates" [] []
+        Whole(1), "100, or 24 with kari",
+        "The fewest candidates that each index is asked for, with a preset, muxi or kari.";
     VECTOR_SEARCH "buffer.vector_search" [] []
         Flag, "true",
         "Whether search is by meaning too.";
