@@ -186,7 +186,7 @@ impl Database {
             }
         };
         let said = self.beside.buffer();
-        let is_bounded = said.limit.is_some() || said.capacity_messages.is_some();
+        let is_bounded = said.limit.is_some() || said.folds_above().is_some();
         let buffer = match &reader {
             Some(reader) if said.limit.is_none() => said.with_limit(reader.tokens),
             None if !is_bounded => said.with_folding(Folding::Off),

@@ -18,8 +18,8 @@ use super::keys::{
     FLUSH_SECONDS, FOLD_AT, FOLD_TO, FOLDING, HALF_LIFE, IDENTITY_AGE, IDENTITY_TTL, IMPORTANCE_WEIGHT, KEEP_BYTES,
     KEEP_DAYS, KEEP_MESSAGES, KEEP_RECORD_DAYS, KEEP_TURNS, KEPT_VECTORS, LIMIT, MAX_MEMORY, MAX_SUMMARIES, MERGE,
     MULTIPLIER, NOTE_HALF_LIFE, OVERSIZE, PATIENCE, PRESET, QUEUE, RANKING, RECENCY_WEIGHT, REFRESH, RETRIES, RRF_K,
-    SHARE_VECTORS, STABLE, SUMMARY_SHARE, SUMMARY_TOKENS, SYNOPSIS, SYNOPSIS_TOKENS, TEXT_WEIGHT, TOUCH, VECTOR_WEIGHT,
-    WINDOW,
+    SHARE_VECTORS, STABLE, SUMMARIZE_AFTER, SUMMARY_SHARE, SUMMARY_TOKENS, SYNOPSIS, SYNOPSIS_TOKENS, TEXT_WEIGHT,
+    TOUCH, VECTOR_WEIGHT, WINDOW,
 };
 use super::models;
 use super::values::Values;
@@ -97,7 +97,9 @@ pub(super) fn buffer(values: &Values) -> BufferConfig {
     buffer.window_messages = values.whole(&WINDOW).or(buffer.window_messages);
     let capacity = values.whole(&CAPACITY).or_else(|| times(values.whole(&WINDOW), values.whole(&BUFFER_MULTIPLIER)));
     buffer.capacity_messages = capacity.or(buffer.capacity_messages);
-    let summaries = values.whole(&MAX_SUMMARIES).or_else(|| times(capacity, values.whole(&MULTIPLIER)));
+    buffer.summarize_after = values.whole(&SUMMARIZE_AFTER).or(buffer.summarize_after);
+    let after = values.whole(&SUMMARIZE_AFTER).or(capacity);
+    let summaries = values.whole(&MAX_SUMMARIES).or_else(|| times(after, values.whole(&MULTIPLIER)));
     let summaries = summaries.map_or(buffer.max_summaries, |most| usize::try_from(most).unwrap_or(usize::MAX));
     buffer = buffer.with_max_summaries(summaries, values.count(&MERGE).unwrap_or(buffer.merge));
     buffer.limit = values.whole(&LIMIT);

@@ -8,8 +8,8 @@ use super::keys::{
     ELASTIC_INDEX, ELASTIC_PASSWORD, ELASTIC_PORT, ELASTIC_USER, EMBEDDING_KEY, EMBEDDING_MODEL, EMBEDDING_URL, FOLD_AT,
     FOLD_TO, HALF_LIFE, IDENTITY_AGE, IDENTITY_TTL, IMPORTANCE_WEIGHT, ISOLATION, MAX_SUMMARIES, MULTIPLIER, PERSISTENT,
     PROVIDER, QDRANT_KEY, QDRANT_PREFIX, QDRANT_URL, RANKING, RECENCY_WEIGHT, RERANKER_KEY, RERANKER_MODEL,
-    RERANKER_URL, RRF_K, STABLE, SUMMARIZER_KEY, SUMMARIZER_MODEL, SUMMARIZER_URL, SUMMARIZER_WINDOW, TEXT, TEXT_WEIGHT,
-    TRUTH, VECTOR_SEARCH, VECTOR_WEIGHT, VECTORS, WINDOW,
+    RERANKER_URL, RRF_K, STABLE, SUMMARIZE_AFTER, SUMMARIZER_KEY, SUMMARIZER_MODEL, SUMMARIZER_URL, SUMMARIZER_WINDOW,
+    TEXT, TEXT_WEIGHT, TRUTH, VECTOR_SEARCH, VECTOR_WEIGHT, VECTORS, WINDOW,
 };
 use super::values::Values;
 use super::{addresses, build, keys};
@@ -70,10 +70,15 @@ fn example(provider: &str) -> &'static str {
 
 fn window(values: &Values) -> Option<Wrong> {
     let buffer = build::buffer(values);
-    let (window, capacity) = (buffer.window_messages?, buffer.capacity_messages?);
-    let key = if values.has(&WINDOW) { &WINDOW } else { &CAPACITY };
-    let what = format!("a window of {window} messages is above the capacity of {capacity}");
-    (window > capacity).then(|| wrong_key(key, what, "make `capacity_messages` larger, or the window smaller"))?
+    let window = buffer.window_messages?;
+    if let Some(capacity) = buffer.capacity_messages.filter(|capacity| window > *capacity) {
+        let key = if values.has(&WINDOW) { &WINDOW } else { &CAPACITY };
+        let what = format!("a window of {window} messages is above the capacity of {capacity}");
+        return wrong_key(key, what, "make `capacity_messages` larger, or the window smaller");
+    }
+    let after = buffer.summarize_after.filter(|after| window > *after)?;
+    let what = format!("a window of {window} messages is above {after}, from which on the oldest leave it");
+    wrong_key(&SUMMARIZE_AFTER, what, "make `summarize_after` larger, or the window smaller")
 }
 
 fn capacity(values: &Values) -> Option<Wrong> {
@@ -89,8 +94,8 @@ fn summaries(values: &Values) -> Option<Wrong> {
     if values.has(&MAX_SUMMARIES) {
         return wrong_key(&MULTIPLIER, "`max_summaries` says this already", "leave one of them out");
     }
-    let has_capacity = values.has(&CAPACITY) || values.has(&BUFFER_MULTIPLIER);
-    (!has_capacity).then(|| wrong_key(&MULTIPLIER, "of what?", "say `capacity_messages` too"))?
+    let has_number = [&SUMMARIZE_AFTER, &CAPACITY, &BUFFER_MULTIPLIER].into_iter().any(|key| values.has(key));
+    (!has_number).then(|| wrong_key(&MULTIPLIER, "of what?", "say `summarize_after` too"))?
 }
 
 fn folding(values: &Values) -> Option<Wrong> {

@@ -10,18 +10,21 @@ keys! { BUFFER;
     WINDOW "buffer.window_messages" ["max_size"] []
         Whole(1), "the budget decides",
         "The most messages that a context shows word for word, and that are read as recent (10 unless said).";
-    CAPACITY "buffer.capacity_messages" ["summarize_after", "size"] []
+    CAPACITY "buffer.capacity_messages" [] []
         Whole(1), "no bound",
-        "The number of messages above which the oldest leave the window; a conversation is searched within it.";
+        "How many of its newest messages a search of a conversation looks at.";
     BUFFER_MULTIPLIER "buffer.buffer_multiplier" [] []
         Whole(1), "none",
         "Says `capacity_messages` as a multiple of `window_messages`.";
+    SUMMARIZE_AFTER "buffer.summarize_after" ["size"] []
+        Whole(1), "as `capacity_messages`",
+        "The number of messages above which the oldest leave the window.";
     MAX_SUMMARIES "buffer.max_summaries" [] []
         Whole(1), "500",
         "The number of summaries above which the oldest are merged.";
     MULTIPLIER "buffer.multiplier" [] []
         Whole(1), "none",
-        "Says `max_summaries` as a multiple of `capacity_messages`.";
+        "Says `max_summaries` as a multiple of `summarize_after`.";
     MERGE "buffer.merge_summaries" [] []
         Whole(2), "10",
         "How many summaries are merged into one.";
