@@ -219,6 +219,9 @@ pub(crate) enum Finding {
 
 /// Opens stores, and says what is done without.
 async fn connect(settings: Settings) -> Result<Stores, Failure> {
+    if let Some(name) = settings.idle_variable() {
+        say(&format!("note: {name} changes nothing without a journal: SESSION_BUFFER_PATH names the file of one"));
+    }
     let stores = settings.connect().await?;
     for away in &stores.away {
         let (backend, why) = (away.backend, away.why.with_causes());
