@@ -186,7 +186,7 @@ impl Database {
             }
         };
         let said = self.beside.buffer();
-        let is_bounded = said.limit.is_some() || said.capacity_messages.is_some();
+        let is_bounded = said.limit.is_some() || said.folds_above().is_some();
         let buffer = match &reader {
             Some(reader) if said.limit.is_none() => said.with_limit(reader.tokens),
             None if !is_bounded => said.with_folding(Folding::Off),
@@ -219,6 +219,9 @@ pub(crate) enum Finding {
 
 /// Opens stores, and says what is done without.
 async fn connect(settings: Settings) -> Result<Stores, Failure> {
+    if let Some(name) = settings.idle_variable() {
+        say(&format!("note: {name} changes nothing without a journal: SESSION_BUFFER_PATH names the file of one"));
+    }
     let stores = settings.connect().await?;
     for away in &stores.away {
         let (backend, why) = (away.backend, away.why.with_causes());

@@ -61,6 +61,7 @@ uuid_id!(RecordId, "record");
 /// The name of a conversation of one owner: 1 to 255 bytes of any text. Cheap to clone.
 ///
 /// Ordered by [`SessionId::key`], the order in which every store lists sessions.
+#[doc(alias = "chat_store_key")]
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId(Arc<Names>);
 

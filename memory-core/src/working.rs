@@ -15,6 +15,7 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 use crate::id::ItemId;
+use crate::rank::Decay;
 use crate::scope::{Epoch, Scope};
 use crate::store::{Durability, Erased, ErasureLevel, Health, Store};
 use crate::sync::Lock;
@@ -50,11 +51,13 @@ pub struct WorkingConfig {
     /// How often upkeep takes out what has expired. Default 5 minutes. The bound holds at any time.
     #[doc(alias = "fifo_interval_min")]
     pub sweep_every: Duration,
+    /// The age at which the newness of a note counts half, where a ranking goes by age. Default a day.
+    pub half_life: Duration,
 }
 
 impl Default for WorkingConfig {
     fn default() -> Self {
-        Self { max_bytes: 64 << 20, sweep_every: Duration::from_secs(300) }
+        Self { max_bytes: 64 << 20, sweep_every: Duration::from_secs(300), half_life: Decay::WORKING.half_life }
     }
 }
 
@@ -75,6 +78,13 @@ impl WorkingConfig {
     #[must_use]
     pub fn with_sweep_every(mut self, pause: Duration) -> Self {
         self.sweep_every = pause;
+        self
+    }
+
+    /// Sets the age at which the newness of a note counts half, where a ranking goes by age.
+    #[must_use]
+    pub fn with_half_life(mut self, half_life: Duration) -> Self {
+        self.half_life = half_life;
         self
     }
 
@@ -130,7 +140,8 @@ impl WorkingTier {
 
     /// Returns the notes of an owner in an epoch. Those of earlier ones are dropped.
     pub(crate) fn notes(&self, scope: &Scope, epoch: Epoch) -> Notes {
-        Notes { kept: self.shelves.lock().of(scope, epoch), hasher: self.hasher.clone() }
+        let decay = Decay { half_life: self.config.half_life };
+        Notes { kept: self.shelves.lock().of(scope, epoch), hasher: self.hasher.clone(), decay }
     }
 
     /// Returns whether there may be notes of an owner, so that truth is not asked about others.

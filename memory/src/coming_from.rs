@@ -1,6 +1,7 @@
 //! Coming from another memory: what its names are here, and one example each.
 //!
-//! Every name on the left finds its counterpart in the search of this documentation, too.
+//! Every name on the left finds its counterpart in the search of this documentation, too. The folder `examples/coming-from` of the
+//! repository has a program for each, with the old calls beside ours.
 //!
 //! # MUXI: `BufferMemory`
 //!
@@ -41,8 +42,12 @@
 //! | there | here |
 //! |---|---|
 //! | buffer | a [`Session`](crate::Session) |
+//! | `MemoryManager` | [`Memory`](crate::Memory) |
 //! | `WorkingMemory.add` | [`Scoped::note`](crate::Scoped::note): volatile, bounded in bytes ([`WorkingConfig`](crate::WorkingConfig)) |
-//! | persistent tier | [`Scoped::remember`](crate::Scoped::remember) |
+//! | `MilvusClient` | an index of meaning, [`VectorStore`](crate::store::vectors::VectorStore): [`Settings::with_vectors`](crate::Settings::with_vectors) |
+//! | `persistent` tier | [`Scoped::remember`](crate::Scoped::remember) |
+//! | `rank_and_dedupe` | a [`Ranking`](crate::rank::Ranking); what is told twice is one record |
+//! | `fit_to_window` | the budget of a context |
 //! | `generate_synopsis` | [`Scoped::synopsis`](crate::Scoped::synopsis) |
 //! | query planner, `get_context` | [`Scoped::context`](crate::Scoped::context), [`Session::context`](crate::Session::context) |
 //!
@@ -70,6 +75,7 @@
 //! | `SimpleComposableMemory` | one [`Session`](crate::Session): its context holds all of these |
 //! | `chat_store`, `chat_store_key` | the place that a memory is opened at; [`Scope`](crate::Scope) and [`SessionId`](crate::SessionId) |
 //! | `put`, `get`, `get_all`, `reset` | `append`, `context`, `read`, `forget` of a [`Forget::Session`](crate::Forget::Session) |
+//! | `add_message`, `get_messages`, `delete_messages` | `append`, `read`, `forget` of [`Forget::Messages`](crate::Forget::Messages) |
 //! | `set_messages` | append to a new session, then delete the old one |
 //! | `initial_token_count` | [`Budget::reserve`](crate::window::Budget::reserve) |
 //!
@@ -101,6 +107,8 @@
 //! | `prune` | upkeep, by the life of each record |
 //! | `purge` | [`Scoped::forget`](crate::Scoped::forget) |
 //! | `NeuroVault`, decay | [`Decay`](crate::rank::Decay) |
+//! | `SessionBuffer` | a journal before conversations: [`Settings::with_journal`](crate::Settings::with_journal) |
+//! | `replay` | by itself when a memory is opened; [`Memory::flush`](crate::Memory::flush) |
 //!
 //! ```
 //! use memory::{Gate, Remember, Scope, Search};
@@ -120,6 +128,8 @@
 //! | there | here |
 //! |---|---|
 //! | `RingBuffer::new(cap).with_threshold(0.75)` | [`RingBuffer`](crate::window::RingBuffer), in process; what is to last is a [`Session`](crate::Session) |
+//! | `MemoryEntry::new(content, tokens)` | [`Entry`](crate::window::Entry), counted by a counter or by the caller |
+//! | `should_summarize` | [`RingBuffer::needs_summary`](crate::window::RingBuffer::needs_summary) |
 //! | `create_agent_buffer`, `add_to_agent` | a session of the owner `agent:ID`, [`Session::append`](crate::Session::append) |
 //! | `Blackboard`, `add_to_blackboard`, `recall` | [`Scoped::blackboard`](crate::Scoped::blackboard) of the team's owner: `put`, `get`, `search` |
 //! | `BlackboardEntry::new(k, v).with_ttl(secs)` | [`BoardEntry`](crate::BoardEntry) |

@@ -232,6 +232,7 @@ impl Settings {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # tokio::runtime::Runtime::new().unwrap().block_on(example(folder.path().to_str().unwrap())).unwrap();
     /// ```
+    #[doc(alias = "SessionBuffer")]
     #[must_use]
     pub fn with_journal(mut self, path: impl Into<PathBuf>) -> Self {
         (self.journal, self.is_direct) = (Some(path.into()), false);

@@ -113,12 +113,17 @@ fn s1_20_a_secret_that_is_no_value_of_its_key_is_refused_without_being_quoted() 
 #[test]
 fn s1_19_c5_the_names_of_the_designs_say_the_same() {
     let read = |yaml: &str| Settings::from_yaml(yaml, |_| None).unwrap().buffer();
-    let ours = read("memory: { buffer: { window_messages: 10, capacity_messages: 50, max_summaries: 500 } }");
+    let ours = read("memory: { buffer: { window_messages: 10, summarize_after: 50, max_summaries: 500 } }");
     let theirs = read("memory: { buffer: { max_size: 10, size: 50, multiplier: 10 } }");
     assert_eq!(ours, theirs);
     let muxi = read("memory: { buffer: { max_size: 10, buffer_multiplier: 10, ranking: muxi, recency_bias: 0.3 } }");
     assert_eq!(muxi, memory::BufferConfig::balanced());
     assert_eq!(read("memory: { buffer: { preset: high_recall } }"), memory::BufferConfig::high_recall());
+    // All four numbers of two designs in one file.
+    let all = read("memory: { buffer: { max_size: 10, buffer_multiplier: 10, size: 50, multiplier: 10 } }");
+    let four = (all.window_messages, all.capacity_messages, all.summarize_after, all.max_summaries);
+    assert_eq!(four, (Some(10), Some(100), Some(50), 500));
+    assert_eq!(read("memory: { buffer: { capacity_messages: 50, multiplier: 10 } }").max_summaries, 500);
     assert_eq!(read(""), memory::BufferConfig::default());
 }
 

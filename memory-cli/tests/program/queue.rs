@@ -42,6 +42,22 @@ fn without_a_journal_there_is_no_queue() {
 }
 
 #[test]
+fn s3_16_what_is_said_of_a_journal_that_is_not_there_is_told() {
+    let bed = Bed::new();
+    let mut command = bed.command();
+    let told = answer(command.env("SESSION_FLUSH_BATCH", "3").args(["remember", "Ada likes tea"]), b"");
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    assert!(told.stderr.contains("SESSION_FLUSH_BATCH changes nothing without a journal"), "{}", told.stderr);
+    let file = bed.file("memory.yaml", "memory:\n  journal: { flush_batch: 3 }\n");
+    for args in [&["sessions"][..], &["config", "check"]] {
+        let mut command = bed.command();
+        let told = answer(command.args(["--config", &file]).args(args), b"");
+        assert_eq!(told.code, 2, "{}", told.stdout);
+        assert!(format!("{}{}", told.stdout, told.stderr).contains("journal.flush_batch"), "{}", told.stderr);
+    }
+}
+
+#[test]
 fn a_journal_in_the_file_of_the_database_is_refused_and_the_database_is_kept() {
     let bed = Bed::new();
     let run = |args: &[&str]| {

@@ -79,6 +79,8 @@ impl Scoped {
     /// ```
     #[doc(alias = "purge")]
     #[doc(alias = "delete_all")]
+    #[doc(alias = "delete_messages")]
+    #[doc(alias = "reset")]
     #[tracing::instrument(name = "forget", level = "debug", skip_all)]
     pub async fn forget(&self, what: &Forget) -> Result<ForgetReceipt> {
         self.forget_with(what, Protected::Falls).await

@@ -107,6 +107,7 @@ impl Scoped {
     #[doc(alias = "create_agent_buffer")]
     #[doc(alias = "ChatMemoryBuffer")]
     #[doc(alias = "ChatSummaryMemoryBuffer")]
+    #[doc(alias = "SimpleComposableMemory")]
     pub fn session(&self, id: &SessionId) -> Session {
         Session { scoped: self.clone(), id: id.clone(), buffer: self.inner().buffers.common, fence: Arc::default() }
     }

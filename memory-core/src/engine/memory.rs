@@ -106,6 +106,7 @@ impl Memory {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "replay")]
     pub async fn flush(&self, within: Duration) -> usize {
         match &self.inner.behind {
             Some(behind) => behind.drain(within).await,

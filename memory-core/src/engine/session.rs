@@ -51,6 +51,7 @@ impl Session {
     #[doc(alias = "put")]
     #[doc(alias = "add_message")]
     #[doc(alias = "add_to_agent")]
+    #[doc(alias = "set_messages")]
     #[tracing::instrument(name = "append", level = "debug", skip_all)]
     pub async fn append(&self, messages: Vec<Message>) -> Result<AppendReceipt> {
         let inner = self.scoped().inner();

@@ -87,6 +87,7 @@ impl Memory {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "prune")]
     pub fn upkeep(&self) -> UpkeepTask {
         let stop = Arc::new(Notify::new());
         let (memory, stopped) = (self.clone(), Arc::clone(&stop));

@@ -74,6 +74,7 @@ use upkeep::BehindUpkeep;
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias = "SessionBuffer")]
 #[derive(Debug)]
 pub struct WriteBehind {
     shared: Arc<Shared>,

@@ -63,6 +63,7 @@ pub enum Recency {
 /// let what_matters = Search::new("my dentist").ranking(Ranking::weighted());
 /// assert_eq!(Some(Ranking::muxi(Ranking::recency_weight_of_alpha(0.7))), newest_first.ranking);
 /// ```
+#[doc(alias = "rank_and_dedupe")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ranking {
@@ -202,6 +203,7 @@ impl Ranking {
     pub fn candidates(&self, limit: usize) -> usize {
         match self {
             Self::Blend { candidates, .. } if *candidates < 100 => limit.max(*candidates),
+            Self::Blend { candidates, .. } => limit.saturating_mul(10).max(*candidates),
             _ => limit.saturating_mul(10).max(100),
         }
     }

@@ -19,6 +19,7 @@ const DAY: u64 = 24 * 3_600;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(alias = "exponential_decay")]
+#[doc(alias = "NeuroVault")]
 pub struct Decay {
     /// The time in which it halves.
     pub half_life: Duration,

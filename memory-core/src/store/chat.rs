@@ -308,6 +308,7 @@ pub struct Redacted {
 /// `compact`, which changes no content, needs no note. Every method may be repeated after a lost answer. If its future is
 /// dropped, the write happens fully or not at all. Concurrent writers of one session, in any number of tasks and
 /// processes, get one order of numbers without gaps.
+#[doc(alias = "chat_store")]
 #[async_trait]
 pub trait ChatStore: Store {
     /// Appends all messages of the batch, or none, numbering the new ones in order without gaps.

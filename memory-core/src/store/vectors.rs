@@ -60,6 +60,7 @@ pub struct VectorHit {
 /// Finds items by meaning. Holds ids and vectors, never text. It can be thrown away and rebuilt.
 ///
 /// Every method may be repeated after a lost answer. If its future is dropped, the write happens fully or not at all.
+#[doc(alias = "MilvusClient")]
 #[async_trait]
 pub trait VectorStore: Store {
     /// Returns the embedding space of its vectors.

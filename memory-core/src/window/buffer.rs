@@ -58,9 +58,12 @@ pub struct BufferConfig {
     /// [`Session::recent`](crate::engine::Session::recent) returns. The last turn is shown whole in any case. With `None`, the default, the
     /// budget of the context decides, and `recent` returns 10.
     pub window_messages: Option<u64>,
-    /// The number of messages, not counting summaries and instructions, above which the oldest leave the window; and how many of
-    /// the newest messages [`Session::search`](crate::engine::Session::search) looks at. Default `None`: the number does not matter.
+    /// How many of the newest messages [`Session::search`](crate::engine::Session::search) looks at, and above how many the oldest leave
+    /// the window where [`BufferConfig::summarize_after`] says nothing. Default `None`: the number does not matter.
     pub capacity_messages: Option<u64>,
+    /// The number of messages, not counting summaries and instructions, above which the oldest leave the window. Default `None`: that
+    /// of [`BufferConfig::capacity_messages`].
+    pub summarize_after: Option<u64>,
     /// The tokens that the window should stay below. With `None`, the default, it is the larger of 30,000 and the largest budget
     /// that any context of the conversation has asked for. The next append tells every process of that budget. A turn that alone does
     /// not fit into a smaller budget is folded by that budget, where folds are summaries.
@@ -100,6 +103,7 @@ impl Default for BufferConfig {
         Self {
             window_messages: None,
             capacity_messages: None,
+            summarize_after: None,
             limit: None,
             folding: Folding::default(),
             high: 0.80,
@@ -147,12 +151,27 @@ impl BufferConfig {
         self
     }
 
-    /// Sets the number of messages above which the oldest leave the window: of MUXI's names, `max_size × buffer_multiplier`.
-    #[doc(alias = "summarize_after")]
+    /// Sets how many of the newest messages a search of the conversation looks at, and above how many the oldest leave the window where
+    /// [`BufferConfig::with_summarize_after`] says nothing: of MUXI's names, `max_size × buffer_multiplier`.
     #[doc(alias = "buffer_multiplier")]
     #[must_use]
     pub fn with_capacity_messages(mut self, messages: u64) -> Self {
         self.capacity_messages = Some(messages);
+        self
+    }
+
+    /// Sets the number of messages above which the oldest leave the window, whatever a search of the conversation looks at.
+    ///
+    /// ```
+    /// use memory_core::window::BufferConfig;
+    ///
+    /// // Searches look at the newest 100 messages; from the 51st on, the oldest are summarised.
+    /// let buffer = BufferConfig::default().with_capacity_messages(100).with_summarize_after(50);
+    /// assert_eq!((buffer.capacity_messages, buffer.summarize_after), (Some(100), Some(50)));
+    /// ```
+    #[must_use]
+    pub fn with_summarize_after(mut self, messages: u64) -> Self {
+        self.summarize_after = Some(messages);
         self
     }
 
@@ -239,17 +258,21 @@ impl BufferConfig {
     /// Returns `Ok` if the settings can be kept.
     ///
     /// # Errors
-    /// `Invalid` for a window, capacity, limit or number of summaries of 0, a window above its capacity, a share that is not from 0 to 1,
-    /// an end of folding above its beginning, and a number of window messages together with a stable beginning: such a window moves with
-    /// each message.
+    /// `Invalid` for a window, capacity, limit or number of summaries of 0, a window above its capacity or above the number from which the
+    /// oldest leave it, a share that is not from 0 to 1, an end of folding above its beginning, and a number of window messages together
+    /// with a stable beginning: such a window moves with each message.
     pub fn check(&self) -> Result<()> {
         let zero = |what: &str| Err(Error::invalid(format!("{what} of a buffer is at least 1")));
         match (self.window_messages, self.capacity_messages) {
             (Some(0), _) => zero("the window"),
             (_, Some(0)) => zero("the capacity"),
+            _ if self.summarize_after == Some(0) => zero("the number of messages"),
             (Some(window), Some(capacity)) if window > capacity => {
                 Err(Error::invalid(format!("a window of {window} messages is above the capacity of {capacity}")))
             }
+            (Some(window), _) if self.summarize_after.is_some_and(|after| window > after) => Err(Error::invalid(
+                format!("a window of {window} messages is above the number from which the oldest leave it"),
+            )),
             (Some(window), _) if self.is_stable => {
                 Err(Error::invalid(format!("a window of {window} messages moves with each message")))
             }
@@ -278,6 +301,11 @@ impl BufferConfig {
         self.limit.unwrap_or(UNLIMITED.max(asked))
     }
 
+    /// Returns the number of messages above which the oldest leave the window; none if the number does not matter.
+    pub fn folds_above(&self) -> Option<u64> {
+        self.summarize_after.or(self.capacity_messages)
+    }
+
     /// Returns the lowest share of the limit at which folding may begin.
     pub(crate) fn earliest(&self) -> f64 {
         if self.is_adaptive { ADAPTIVE.0 } else { self.high }
@@ -300,7 +328,7 @@ impl BufferConfig {
     /// 20 % of those allowed and 10.
     pub(super) fn batch(&self, over: u64) -> u64 {
         match self.folding {
-            Folding::Summaries => over.max(self.capacity_messages.unwrap_or(0) / 5).max(10),
+            Folding::Summaries => over.max(self.folds_above().unwrap_or(0) / 5).max(10),
             Folding::Archive | Folding::Off => over,
         }
     }

@@ -46,8 +46,8 @@ pub struct Beyond {
 ///   no message may be folded, folds the oldest summaries. If there are none and the newest turn alone is that large, folds
 ///   inside it: the oldest calls with their results, but neither the person's message nor the newest of them. Summaries
 ///   inside of a turn are merged by the same share.
-/// - More messages than [`BufferConfig::capacity_messages`]: folds the oldest, down to the capacity. For a summary it takes at
-///   least 20 % of the capacity, and at least 10 messages.
+/// - More messages than [`BufferConfig::folds_above`]: folds the oldest, down to that number. For a summary it takes at least 20 %
+///   of it, and at least 10 messages.
 ///
 /// A fold takes whole turns, never the newest [`BufferConfig::keep_turns`]; without summaries never the newest. So the rest begins with
 /// a person's message, and no call is separated from its results. A fold takes no instructions and ends before them. If whole
@@ -96,7 +96,7 @@ pub fn plan_fold(
         return plan.or_else(|| window.merge(config)).or_else(inside).or_else(apart);
     }
     let messages = window.messages().saturating_add(beyond.messages);
-    let over = messages.saturating_sub(config.capacity_messages.unwrap_or(u64::MAX));
+    let over = messages.saturating_sub(config.folds_above().unwrap_or(u64::MAX));
     if over == 0 {
         return None;
     }

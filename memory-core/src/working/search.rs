@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::filter::Filter;
 use crate::id::ItemId;
-use crate::rank::{Bm25, TermWeights};
+use crate::rank::{Bm25, Decay, TermWeights};
 use crate::record::StoredRecord;
 use crate::store::text::{Term, TextHit, TextHits};
 use crate::store::vectors::VectorHit;
@@ -37,6 +37,8 @@ pub(crate) struct FoundNotes {
 pub(crate) struct Notes {
     pub(super) kept: Row,
     pub(super) hasher: RandomState,
+    /// How they grow old where a ranking goes by age.
+    pub(crate) decay: Decay,
 }
 
 impl Notes {

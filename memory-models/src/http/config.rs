@@ -193,6 +193,9 @@ impl fmt::Debug for HttpConfig {
             .field("has_key", &self.key.is_some())
             .field("deadline", &self.deadline)
             .field("silence", &self.silence)
+            .field("retries", &self.retries)
+            .field("concurrency", &self.concurrency)
+            .field("requests_per_minute", &self.requests_per_minute)
             .finish_non_exhaustive()
     }
 }

@@ -121,6 +121,22 @@ async fn s0_4_what_left_stays_away_although_a_message_beside_it_is_forgotten() {
 }
 
 #[tokio::test]
+async fn c5_what_is_summarised_and_what_is_searched_are_two_numbers() {
+    let config = BufferConfig::default().with_capacity_messages(18).with_summarize_after(10);
+    let (bench, talk) = with(config.with_folding(Folding::Archive)).await;
+    talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+    talk.append(vec![bench.say(Role::Assistant, "A fine name.")]).await.unwrap();
+    talk.append(bench.chatter(6)).await.unwrap();
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().archived, 4);
+    let rose = Search::new("rose Aurora");
+    let found = async || talk.search(&rose).await.unwrap().hits.iter().any(|hit| hit.content.text().contains("Aurora"));
+    assert!(found().await, "it left the window, and is among the newest eighteen");
+    talk.append(bench.chatter(4)).await.unwrap();
+    bench.memory.upkeep_once().await.unwrap();
+    assert!(!found().await);
+}
+
+#[tokio::test]
 async fn s0_12_a_conversation_with_a_capacity_is_searched_within_it() {
     let (bench, talk) = with(BufferConfig::default().with_capacity_messages(10)).await;
     talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();

@@ -102,6 +102,19 @@ async fn c2_a_note_loses_half_of_its_recency_in_a_day() {
 }
 
 #[tokio::test]
+async fn c2_a_note_grows_old_as_the_settings_of_its_tier_say() {
+    let slow = WorkingConfig::default().with_half_life(Duration::from_secs(48 * 3_600));
+    let bench = Bench::with(Taps::default(), |builder| builder.working(slow)).await;
+    let ada = bench.owner("ada");
+    ada.note(WorkingNote::new("Porto", "timetable")).await.unwrap();
+    bench.clock.advance(Duration::from_secs(96 * 3_600));
+    let recency = Recency::Age(Decay::SESSION);
+    let ranking = Ranking::Blend { recency_weight: 1.0, recency, clips: true, candidates: 100 };
+    let found = ada.search(&Search::new("Porto").ranking(ranking)).await.unwrap();
+    assert_eq!(found.hits[0].signals.score, 0.25);
+}
+
+#[tokio::test]
 async fn without_notes_of_the_owner_truth_is_asked_for_nothing_more() {
     let bench = Bench::new().await;
     let ada = bench.owner("ada");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memory_core::engine::{MemoryBuilder, Retained, Retention, SynopsisConfig};
 use memory_core::layer::{CachePolicy, GuardPolicy, WriteBehindPolicy};
-use memory_core::rank::Ranking;
+use memory_core::rank::{Decay, Ranking, Recency, Weights};
 use memory_core::reference::MemBlackboard;
 use memory_core::store::blackboard::Keep;
 use memory_core::window::{BufferConfig, Folding, Oversize};
@@ -13,12 +13,13 @@ use memory_core::{Result, Stores, SystemClock};
 
 use super::Settings;
 use super::keys::{
-    ADAPTIVE, BOARD_ENTRIES, BOARD_REFRESH, BUFFER_MULTIPLIER, BULK_DEADLINE, CACHE_TTL, CACHE_VECTORS_TTL, CAPACITY,
-    CONCURRENCY, CONTEXT_AGE, CONTEXT_TTL, DEADLINE, FAILURES, FIFO_INTERVAL, FLUSH_BATCH, FLUSH_BYTES, FLUSH_SECONDS,
-    FOLD_AT, FOLD_TO, FOLDING, IDENTITY_AGE, IDENTITY_TTL, KEEP_BYTES, KEEP_DAYS, KEEP_MESSAGES, KEEP_RECORD_DAYS,
-    KEEP_TURNS, KEPT_VECTORS, LIMIT, MAX_MEMORY, MAX_SUMMARIES, MERGE, MOST_RECORDS, MULTIPLIER, OVERSIZE, PATIENCE,
-    PRESET, QUEUE, RANKING, RECENCY_WEIGHT, REFRESH, RETRIES, SHARE_VECTORS, STABLE, SUMMARY_SHARE, SUMMARY_TOKENS,
-    SYNOPSIS, SYNOPSIS_TOKENS, TOUCH, WINDOW,
+    ADAPTIVE, BOARD_ENTRIES, BOARD_REFRESH, BUFFER_MULTIPLIER, BULK_DEADLINE, CACHE_TTL, CACHE_VECTORS_TTL, CANDIDATES,
+    CAPACITY, CONCURRENCY, CONTEXT_AGE, CONTEXT_TTL, DEADLINE, FAILURES, FIFO_INTERVAL, FLUSH_BATCH, FLUSH_BYTES,
+    FLUSH_SECONDS, FOLD_AT, FOLD_TO, FOLDING, HALF_LIFE, IDENTITY_AGE, IDENTITY_TTL, IMPORTANCE_WEIGHT, KEEP_BYTES,
+    KEEP_DAYS, KEEP_MESSAGES, KEEP_RECORD_DAYS, KEEP_TURNS, KEPT_VECTORS, LIMIT, MAX_MEMORY, MAX_SUMMARIES, MERGE,
+    MOST_RECORDS, MULTIPLIER, NOTE_HALF_LIFE, OVERSIZE, PATIENCE, PRESET, QUEUE, RANKING, RECENCY_WEIGHT, REFRESH,
+    RETRIES, RRF_K, SHARE_VECTORS, STABLE, SUMMARIZE_AFTER, SUMMARY_SHARE, SUMMARY_TOKENS, SYNOPSIS, SYNOPSIS_TOKENS,
+    TEXT_WEIGHT, TOUCH, VECTOR_WEIGHT, WINDOW,
 };
 use super::models;
 use super::values::Values;
@@ -26,6 +27,7 @@ use crate::open::over;
 
 const SECOND: f64 = 1.0;
 const MINUTE: f64 = 60.0;
+const HOUR: f64 = 3_600.0;
 const DAY: f64 = 86_400.0;
 
 impl Settings {
@@ -36,7 +38,7 @@ impl Settings {
     /// `Unsupported` for a model over HTTP where the feature `http-models` is off; `Invalid` if its address or key is malformed.
     pub fn over(&self, mut stores: Stores) -> Result<MemoryBuilder> {
         let values = &self.values;
-        if stores.blackboard.is_none() && (values.has(&BOARD_ENTRIES) || values.has(&BOARD_REFRESH)) {
+        if values.says(BOARD_ENTRIES.section()) && stores.blackboard.is_none() {
             let (capacity, keep) = boards(values);
             stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)?.with_keep(keep)));
         }
@@ -96,7 +98,9 @@ pub(super) fn buffer(values: &Values) -> BufferConfig {
     buffer.window_messages = values.whole(&WINDOW).or(buffer.window_messages);
     let capacity = values.whole(&CAPACITY).or_else(|| times(values.whole(&WINDOW), values.whole(&BUFFER_MULTIPLIER)));
     buffer.capacity_messages = capacity.or(buffer.capacity_messages);
-    let summaries = values.whole(&MAX_SUMMARIES).or_else(|| times(capacity, values.whole(&MULTIPLIER)));
+    buffer.summarize_after = values.whole(&SUMMARIZE_AFTER).or(buffer.summarize_after);
+    let after = values.whole(&SUMMARIZE_AFTER).or(capacity);
+    let summaries = values.whole(&MAX_SUMMARIES).or_else(|| times(after, values.whole(&MULTIPLIER)));
     let summaries = summaries.map_or(buffer.max_summaries, |most| usize::try_from(most).unwrap_or(usize::MAX));
     buffer = buffer.with_max_summaries(summaries, values.count(&MERGE).unwrap_or(buffer.merge));
     buffer.limit = values.whole(&LIMIT);
@@ -129,7 +133,6 @@ pub(super) fn boards(values: &Values) -> (usize, Keep) {
 }
 
 fn ranking(values: &Values, preset: Ranking) -> Ranking {
-    let weight = values.number(&RECENCY_WEIGHT).map(|weight| weight as f32);
     let mut ranking = match values.text(&RANKING) {
         Some("rrf") => Ranking::rrf(),
         Some("min_max") => Ranking::min_max(),
@@ -139,10 +142,30 @@ fn ranking(values: &Values, preset: Ranking) -> Ranking {
         Some(_) => Ranking::z_score(),
         None => preset,
     };
-    if let (Some(weight), Ranking::Blend { recency_weight, .. } | Ranking::Weighted { recency_weight, .. }) =
-        (weight, &mut ranking)
-    {
-        *recency_weight = weight;
+    let said = |key| values.number(key).map(|number| number as f32);
+    let weigh = |weights: &mut Weights| {
+        weights.text = said(&TEXT_WEIGHT).unwrap_or(weights.text);
+        weights.vector = said(&VECTOR_WEIGHT).unwrap_or(weights.vector);
+    };
+    let by_age = values.time(&HALF_LIFE, SECOND).map(|half_life| Recency::Age(Decay { half_life }));
+    match &mut ranking {
+        Ranking::ZScore(weights) | Ranking::MinMax(weights) => weigh(weights),
+        Ranking::Rrf { k, weights } => {
+            weigh(weights);
+            *k = said(&RRF_K).unwrap_or(*k);
+        }
+        Ranking::Blend { recency_weight, recency, candidates, .. } => {
+            *recency_weight = said(&RECENCY_WEIGHT).unwrap_or(*recency_weight);
+            *recency = by_age.unwrap_or(*recency);
+            *candidates = values.count(&CANDIDATES).unwrap_or(*candidates);
+        }
+        Ranking::Weighted { weights, recency_weight, recency, importance_weight } => {
+            weigh(weights);
+            *recency_weight = said(&RECENCY_WEIGHT).unwrap_or(*recency_weight);
+            *recency = by_age.unwrap_or(*recency);
+            *importance_weight = said(&IMPORTANCE_WEIGHT).unwrap_or(*importance_weight);
+        }
+        _ => {}
     }
     ranking
 }
@@ -153,6 +176,7 @@ fn working(values: &Values) -> WorkingConfig {
         working.max_bytes = most.saturating_mul(1 << 20);
     }
     working.sweep_every = values.time(&FIFO_INTERVAL, MINUTE).unwrap_or(working.sweep_every);
+    working.half_life = values.time(&NOTE_HALF_LIFE, HOUR).unwrap_or(working.half_life);
     working
 }
 

@@ -1,16 +1,22 @@
 //! What settings must not say together.
 
+use memory_core::rank::Ranking;
+
 use super::key::Key;
 use super::keys::{
-    BUFFER_MULTIPLIER, BULK_DEADLINE, CAPACITY, CONTEXT_AGE, CONTEXT_TTL, DIMENSION, ELASTIC_HOST, ELASTIC_INDEX,
-    ELASTIC_PASSWORD, ELASTIC_PORT, ELASTIC_USER, EMBEDDING_KEY, EMBEDDING_MODEL, EMBEDDING_URL, FOLD_AT, FOLD_TO,
-    IDENTITY_AGE, IDENTITY_TTL, ISOLATION, MAX_SUMMARIES, MULTIPLIER, PERSISTENT, PROVIDER, QDRANT_KEY, QDRANT_PREFIX,
-    QDRANT_URL, RANKING, RECENCY_WEIGHT, RERANKER_KEY, RERANKER_MODEL, RERANKER_URL, STABLE, SUMMARIZER_KEY,
-    SUMMARIZER_MODEL, SUMMARIZER_URL, SUMMARIZER_WINDOW, TEXT, TRUTH, VECTOR_SEARCH, VECTORS, WINDOW,
+    BUFFER_MULTIPLIER, BULK_DEADLINE, CANDIDATES, CAPACITY, CONTEXT_AGE, CONTEXT_TTL, DIMENSION, ELASTIC_HOST,
+    ELASTIC_INDEX, ELASTIC_PASSWORD, ELASTIC_PORT, ELASTIC_USER, EMBEDDING_KEY, EMBEDDING_MODEL, EMBEDDING_URL, FOLD_AT,
+    FOLD_TO, HALF_LIFE, IDENTITY_AGE, IDENTITY_TTL, IMPORTANCE_WEIGHT, ISOLATION, MAX_SUMMARIES, MULTIPLIER, PERSISTENT,
+    PROVIDER, QDRANT_KEY, QDRANT_PREFIX, QDRANT_URL, RANKING, RECENCY_WEIGHT, RERANKER_KEY, RERANKER_MODEL,
+    RERANKER_URL, RRF_K, STABLE, SUMMARIZE_AFTER, SUMMARIZER_KEY, SUMMARIZER_MODEL, SUMMARIZER_URL, SUMMARIZER_WINDOW,
+    TEXT, TEXT_WEIGHT, TRUTH, VECTOR_SEARCH, VECTOR_WEIGHT, VECTORS, WINDOW,
 };
 use super::values::Values;
-use super::{addresses, build};
+use super::{addresses, build, keys};
 use crate::backend::{Backend, is_collection, is_index};
+
+/// What bounds the requests to a model, by its name in the section of that model's server.
+const BOUNDS: [&str; 3] = ["retries", "concurrency", "requests_per_minute"];
 
 /// What is wrong with a key, beside others, and how it is put right.
 pub(super) struct Wrong {
@@ -26,8 +32,8 @@ fn wrong_key(key: &'static Key, what: impl Into<String>, remedy: impl Into<Strin
 /// Returns all that is wrong.
 pub(super) fn wrong(values: &Values) -> Vec<Wrong> {
     let checks = [
-        isolation, place, window, capacity, summaries, folding, recency, stable, deadlines, ages, vectors, elastic,
-        port, held, qdrant, names, dimension, passwords,
+        isolation, place, window, capacity, summaries, folding, recency, ranked, weights, stable, deadlines, ages,
+        vectors, elastic, port, held, qdrant, names, dimension, passwords,
     ];
     let found = checks.iter().filter_map(|check| check(values));
     found.chain(models(values)).collect()
@@ -64,10 +70,15 @@ fn example(provider: &str) -> &'static str {
 
 fn window(values: &Values) -> Option<Wrong> {
     let buffer = build::buffer(values);
-    let (window, capacity) = (buffer.window_messages?, buffer.capacity_messages?);
-    let key = if values.has(&WINDOW) { &WINDOW } else { &CAPACITY };
-    let what = format!("a window of {window} messages is above the capacity of {capacity}");
-    (window > capacity).then(|| wrong_key(key, what, "make `capacity_messages` larger, or the window smaller"))?
+    let window = buffer.window_messages?;
+    if let Some(capacity) = buffer.capacity_messages.filter(|capacity| window > *capacity) {
+        let key = if values.has(&WINDOW) { &WINDOW } else { &CAPACITY };
+        let what = format!("a window of {window} messages is above the capacity of {capacity}");
+        return wrong_key(key, what, "make `capacity_messages` larger, or the window smaller");
+    }
+    let after = buffer.summarize_after.filter(|after| window > *after)?;
+    let what = format!("a window of {window} messages is above {after}, from which on the oldest leave it");
+    wrong_key(&SUMMARIZE_AFTER, what, "make `summarize_after` larger, or the window smaller")
 }
 
 fn capacity(values: &Values) -> Option<Wrong> {
@@ -83,8 +94,8 @@ fn summaries(values: &Values) -> Option<Wrong> {
     if values.has(&MAX_SUMMARIES) {
         return wrong_key(&MULTIPLIER, "`max_summaries` says this already", "leave one of them out");
     }
-    let has_capacity = values.has(&CAPACITY) || values.has(&BUFFER_MULTIPLIER);
-    (!has_capacity).then(|| wrong_key(&MULTIPLIER, "of what?", "say `capacity_messages` too"))?
+    let has_number = [&SUMMARIZE_AFTER, &CAPACITY, &BUFFER_MULTIPLIER].into_iter().any(|key| values.has(key));
+    (!has_number).then(|| wrong_key(&MULTIPLIER, "of what?", "say `summarize_after` too"))?
 }
 
 fn folding(values: &Values) -> Option<Wrong> {
@@ -104,6 +115,31 @@ fn recency(values: &Values) -> Option<Wrong> {
     };
     let remedy = "say `ranking: muxi` too, or a preset";
     (!counts).then(|| wrong_key(&RECENCY_WEIGHT, "this ranking does not weigh newness", remedy))?
+}
+
+/// Numbers of rankings that the one chosen does not go by.
+fn ranked(values: &Values) -> Option<Wrong> {
+    let ranking = build::buffer(values).ranking;
+    let is_blend = matches!(ranking, Ranking::Blend { .. });
+    let is_weighted = matches!(ranking, Ranking::Weighted { .. });
+    let adds = "say a `ranking` that adds up what the indexes say, such as zscore";
+    let numbers = [
+        (&TEXT_WEIGHT, !is_blend, adds),
+        (&VECTOR_WEIGHT, !is_blend, adds),
+        (&IMPORTANCE_WEIGHT, is_weighted, "say `ranking: weighted` too"),
+        (&RRF_K, matches!(ranking, Ranking::Rrf { .. }), "say `ranking: rrf` too"),
+        (&HALF_LIFE, is_blend || is_weighted, "say `ranking: kari` too, or muxi or weighted"),
+        (&CANDIDATES, is_blend, "say `ranking: kari` too, or muxi"),
+    ];
+    let (key, _, remedy) = numbers.into_iter().find(|(key, counts, _)| values.has(key) && !counts)?;
+    wrong_key(key, "this ranking does not go by it", remedy)
+}
+
+fn weights(values: &Values) -> Option<Wrong> {
+    let has_meaning = values.flag(&VECTOR_SEARCH) != Some(false) && values.number(&VECTOR_WEIGHT) != Some(0.0);
+    let is_mute = values.number(&TEXT_WEIGHT) == Some(0.0) && !has_meaning;
+    let remedy = "let one of the indexes weigh something";
+    is_mute.then(|| wrong_key(&TEXT_WEIGHT, "nothing would be found", remedy))?
 }
 
 fn stable(values: &Values) -> Option<Wrong> {
@@ -202,7 +238,8 @@ fn models(values: &Values) -> Vec<Wrong> {
     for (model, url, key) in parts {
         let provider = values.text(model).map(|model| model.split_once('/').map_or(model, |(provider, _)| provider));
         let is_asked = !matches!(provider, None | Some("static" | "extractive" | "none"));
-        if let Some(unused) = [url, key].into_iter().find(|unused| !is_asked && values.has(unused)) {
+        let bounds = keys::all().filter(|one| one.section() == url.section() && BOUNDS.contains(&one.name()));
+        if let Some(unused) = [url, key].into_iter().chain(bounds).find(|unused| !is_asked && values.has(unused)) {
             found.extend(wrong_key(unused, "no model is asked there", format!("say `{}` too", model.path)));
         }
         let flaw = values.text(url).filter(|_| is_asked).and_then(|text| addresses::of_model(text, url.name()));

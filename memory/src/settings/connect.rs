@@ -68,7 +68,7 @@ impl Settings {
             };
             stores = stores.or(part);
         }
-        stores.journal = journal::open(self.journal(), &place).await?;
+        stores.journal = journal::open(self.journal(), &place, values).await?;
         stores.behind = build::flushes(values);
         Ok(stores)
     }

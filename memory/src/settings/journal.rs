@@ -13,18 +13,28 @@ use memory_core::store::journal::Journal;
 use memory_sqlite::{JournalConfig, SqliteJournal};
 
 use super::Settings;
-use super::keys::{TEXT, VECTORS};
+use super::key::Key;
+#[cfg(feature = "sqlite")]
+use super::keys::{JOURNAL_BYTES, JOURNAL_MESSAGES};
+use super::keys::{self, JOURNAL, TEXT, VECTORS};
 use super::problem::{Problem, SettingsError};
+use super::values::Values;
 use crate::backend::Backend;
 
 impl Settings {
-    /// Returns `Ok` if there is no journal, or one in a file of its own: in that of the truth or of an index, whichever is opened second
-    /// would find it locked. [`Settings::connect`] asks this too. To read settings does not: whoever does without the journal is not stopped.
+    /// Returns `Ok` if there is no journal and nothing is said of one, or if there is one in a file of its own: in that of the truth or of
+    /// an index, whichever is opened second would find it locked. [`Settings::connect`] asks this too. To read settings does not: whoever
+    /// does without the journal is not stopped, nor is anybody by a variable that is left over ([`Settings::idle_variable`]).
     ///
     /// # Errors
     /// What is wrong, and a remedy.
     pub fn check_journal(&self) -> std::result::Result<(), SettingsError> {
-        let Some(path) = self.journal().map(located) else { return Ok(()) };
+        let Some(path) = self.journal().map(located) else {
+            let Some(key) = self.idle().find(|key| !self.values.is_ambient(key)) else { return Ok(()) };
+            let what = format!("`{}` says something of a journal, and there is none", key.path);
+            let remedy = "name its file by SESSION_BUFFER_PATH or journal.path, or leave this out";
+            return Err(SettingsError::new(vec![Problem::of_file(what, remedy)]));
+        };
         let places = [self.truth(), self.values.text(&TEXT), self.values.text(&VECTORS)];
         if !places.into_iter().flatten().filter_map(Backend::file).any(|file| located(Path::new(file)) == path) {
             return Ok(());
@@ -32,6 +42,18 @@ impl Settings {
         let what = "the journal would be in the file of the database";
         let remedy = "name a file of its own by SESSION_BUFFER_PATH or journal.path";
         Err(SettingsError::new(vec![Problem::of_file(what, remedy)]))
+    }
+
+    /// Returns the variable of the environment that says when a journal is emptied, where there is no journal: it changes nothing.
+    pub fn idle_variable(&self) -> Option<&'static str> {
+        self.idle().filter(|key| self.values.is_ambient(key)).find_map(|key| key.variables.first().copied())
+    }
+
+    /// Returns what is said of a journal although there is none. None was begun in a file of some default name: that would lie in
+    /// whatever folder the program was started in, and what waits there is not found from another one.
+    fn idle(&self) -> impl Iterator<Item = &'static Key> {
+        let is_idle = self.journal().is_none() && !self.is_direct;
+        keys::all().filter(move |key| is_idle && key.section() == JOURNAL.section() && self.values.has(key))
     }
 }
 
@@ -42,9 +64,9 @@ fn located(path: &Path) -> PathBuf {
 
 /// Opens the journal in a file, if there is to be one, for the truth at a URL.
 #[cfg(feature = "sqlite")]
-pub(super) async fn open(path: Option<&Path>, truth: &str) -> Result<Option<Arc<dyn Journal>>> {
+pub(super) async fn open(path: Option<&Path>, truth: &str, values: &Values) -> Result<Option<Arc<dyn Journal>>> {
     let Some(path) = path else { return Ok(None) };
-    let journal = SqliteJournal::connect(meant_for(path, truth)).await?;
+    let journal = SqliteJournal::connect(bounded(meant_for(path, truth), values)).await?;
     Ok(Some(Arc::new(journal)))
 }
 
@@ -59,6 +81,13 @@ fn meant_for(path: &Path, truth: &str) -> JournalConfig {
     }
 }
 
+/// Returns the configuration with the bounds that settings say.
+#[cfg(feature = "sqlite")]
+pub(super) fn bounded(config: JournalConfig, values: &Values) -> JournalConfig {
+    let config = values.count(&JOURNAL_MESSAGES).into_iter().fold(config, JournalConfig::with_messages);
+    values.whole(&JOURNAL_BYTES).into_iter().fold(config, JournalConfig::with_bytes)
+}
+
 /// Returns the name by which a journal knows the truth at a URL: a file may be named in several ways, and a password may change.
 #[cfg(feature = "sqlite")]
 fn name_of(truth: &str) -> String {
@@ -71,12 +100,12 @@ impl Settings {
     /// Returns the configuration of a journal in the file at `path` that is meant for the truth; none if no place is named for the
     /// truth.
     pub fn journal_config(&self, path: &Path) -> Option<JournalConfig> {
-        self.truth().map(|truth| meant_for(path, truth))
+        self.truth().map(|truth| bounded(meant_for(path, truth), &self.values))
     }
 }
 
 #[cfg(not(feature = "sqlite"))]
-pub(super) async fn open(path: Option<&Path>, _: &str) -> Result<Option<Arc<dyn Journal>>> {
+pub(super) async fn open(path: Option<&Path>, _: &str, _: &Values) -> Result<Option<Arc<dyn Journal>>> {
     match path {
         Some(_) => {
             Err(Error::Unsupported { backend: "memory", what: "keep a journal: the feature sqlite is off".to_owned() })

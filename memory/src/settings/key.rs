@@ -45,6 +45,8 @@ pub(super) enum Kind {
     Whole(u64),
     /// A number from 0 to 1.
     Share,
+    /// A number from 0 to a million: what such a one weighs can be added up.
+    Weight,
     /// A time above 0, in the unit that the name or the meaning tells.
     Time,
     /// One of these words.
@@ -104,6 +106,7 @@ impl Kind {
             Self::Flag => text.parse().ok().map(Value::Flag),
             Self::Whole(least) => text.parse().ok().filter(|number| *number >= least).map(Value::Whole),
             Self::Share => text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).map(Value::Number),
+            Self::Weight => text.parse().ok().filter(|weight| (0.0..=1e6).contains(weight)).map(Value::Number),
             Self::Time => text.parse().ok().filter(|time| *time > 0.0 && *time <= 1e9).map(Value::Number),
             Self::Word(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
             Self::Text | Self::Secret => Some(Value::Text(text.to_owned())),
@@ -138,6 +141,7 @@ impl Kind {
             Self::Whole(0) => "a whole number".to_owned(),
             Self::Whole(least) => format!("a whole number, {least} or more"),
             Self::Share => "a number from 0 to 1".to_owned(),
+            Self::Weight => "a number from 0 to 1000000".to_owned(),
             Self::Time => "a number above 0".to_owned(),
             Self::Word(words) => format!("one of {}", words.join(", ")),
             Self::Text => "a text".to_owned(),
@@ -157,7 +161,7 @@ impl Kind {
             _ if !default.is_empty() && !self.is_hidden() && self.read(default).is_ok() => default.to_owned(),
             Self::Flag => "true".to_owned(),
             Self::Whole(least) => (least * 10).max(10).to_string(),
-            Self::Share => "0.5".to_owned(),
+            Self::Share | Self::Weight => "0.5".to_owned(),
             Self::Time => "30".to_owned(),
             Self::Word(words) => words.last().map_or_else(String::new, |word| (*word).to_owned()),
             Self::Text => "name".to_owned(),

@@ -51,18 +51,33 @@ mod over_http {
 
     use super::{Arc, Embedder, Key, Reranker, Result, Summarizer, Values};
     use crate::settings::keys::{
-        EMBEDDING_DEADLINE, EMBEDDING_KEY, EMBEDDING_URL, RERANKER_DEADLINE, RERANKER_KEY, RERANKER_URL,
+        self, EMBEDDING_DEADLINE, EMBEDDING_KEY, EMBEDDING_URL, RERANKER_DEADLINE, RERANKER_KEY, RERANKER_URL,
         SUMMARIZER_DEADLINE, SUMMARIZER_KEY, SUMMARIZER_URL, SUMMARIZER_WINDOW,
     };
 
-    /// How a server is asked: its address, the key for it, and for how long.
-    fn config(values: &Values, keys: [&Key; 3], vendor: &str) -> Result<HttpConfig> {
+    /// How a server is asked: its address, the key for it, for how long, how often again, and how much at once.
+    pub(super) fn config(values: &Values, keys: [&Key; 3], vendor: &str) -> Result<HttpConfig> {
         let [url, key, deadline] = keys;
         let config = HttpConfig::new(values.text(url).unwrap_or(vendor))?;
         let config = values.text(key).into_iter().fold(config, HttpConfig::with_key);
         // What is not streamed is silent until it has done.
         let limited = |config: HttpConfig, limit| config.with_deadline(limit).with_silence(limit);
-        Ok(values.time(deadline, 1.0).into_iter().fold(config, limited))
+        let config = values.time(deadline, 1.0).into_iter().fold(config, limited);
+        Ok(bounded(config, values, url.section()))
+    }
+
+    /// Returns it with the bounds that a section says.
+    fn bounded(config: HttpConfig, values: &Values, section: &str) -> HttpConfig {
+        let said = |name: &str| {
+            let key = keys::all().find(|key| key.section() == section && key.name() == name)?;
+            values.whole(key)
+        };
+        let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let config = said("retries").map(small).into_iter().fold(config, HttpConfig::with_retries);
+        let rate = said("requests_per_minute").map(small);
+        let config = rate.into_iter().fold(config, HttpConfig::with_requests_per_minute);
+        let at_once = said("concurrency").map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+        at_once.into_iter().fold(config, HttpConfig::with_concurrency)
     }
 
     pub(super) async fn embedder(
@@ -128,5 +143,56 @@ mod over_http {
 
     pub(super) fn reranker(_: &Values, _: &str, _: Option<&str>) -> Result<Arc<dyn Reranker>> {
         off()
+    }
+}
+
+#[cfg(all(test, feature = "http-models"))]
+mod tests {
+    use super::over_http::config;
+    use super::*;
+    use crate::settings::Settings;
+    use crate::settings::keys::{
+        self, EMBEDDING_DEADLINE, EMBEDDING_KEY, EMBEDDING_URL, RERANKER_DEADLINE, RERANKER_KEY, RERANKER_URL,
+        SUMMARIZER_DEADLINE, SUMMARIZER_KEY, SUMMARIZER_URL,
+    };
+
+    #[test]
+    fn s1_19_every_section_of_a_model_bounds_its_requests() {
+        let shown = |bounds: &[&str]| {
+            let bounds: String = bounds.iter().map(|bound| format!("\n    {bound}")).collect();
+            let yaml = format!(
+                "memory:
+  buffer:
+    embedding_model: openai/mine
+  embedding:{bounds}
+  summarizer:
+    model: openai/mine{bounds}
+  reranker:
+    model: cohere/mine{bounds}
+"
+            );
+            let values = Settings::from_yaml(&yaml, |_| None).unwrap().values;
+            let sections = [
+                [&EMBEDDING_URL, &EMBEDDING_KEY, &EMBEDDING_DEADLINE],
+                [&SUMMARIZER_URL, &SUMMARIZER_KEY, &SUMMARIZER_DEADLINE],
+                [&RERANKER_URL, &RERANKER_KEY, &RERANKER_DEADLINE],
+            ];
+            sections.map(|keys| format!("{:?}", config(&values, keys, "https://models.example").unwrap()))
+        };
+        for made in shown(&["retries: 5", "concurrency: 3", "requests_per_minute: 60"]) {
+            assert!(made.contains("retries: 5, concurrency: 3, requests_per_minute: Some(60)"), "{made}");
+        }
+        // What the table of settings names as the default is what counts where nothing is said.
+        let (unsaid, bounds) = (shown(&[]), ["deadline_seconds", "retries", "concurrency"]);
+        let of_models = keys::all().filter(|key| key.section() != "guard" && bounds.contains(&key.name()));
+        for key in of_models {
+            assert_eq!(shown(&[&format!("{}: {}", key.name(), key.default)]), unsaid, "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn s1_19_bounds_of_a_model_that_is_not_asked_are_refused() {
+        let error = Settings::from_yaml("memory: { reranker: { retries: 5 } }", |_| None).unwrap_err();
+        assert!(error.to_string().contains("say `reranker.model` too"), "{error}");
     }
 }

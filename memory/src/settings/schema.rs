@@ -50,6 +50,7 @@ fn of_kind(kind: Kind) -> Map<String, Value> {
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Whole(least) => json!({ "type": "integer", "minimum": least }),
         Kind::Share => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+        Kind::Weight => json!({ "type": "number", "minimum": 0, "maximum": 1e6 }),
         Kind::Time => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1e9 }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Model(providers, alone) => {

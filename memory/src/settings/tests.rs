@@ -4,6 +4,7 @@ use super::*;
 use crate::backend::Backend;
 use crate::open::over;
 
+mod ranking;
 mod table;
 
 fn values(name: &str) -> Option<String> {
@@ -152,6 +153,25 @@ fn s3_16_a_journal_has_a_file_of_its_own_where_there_is_one() {
         assert_eq!(settings.clone().with_journal(shared).without_journal().check_journal(), Ok(()));
     }
     assert_eq!(settings.with_journal("d.sqlite").check_journal(), Ok(()));
+}
+
+#[tokio::test]
+async fn s3_16_what_is_said_of_a_journal_that_is_not_there_is_refused_or_told() {
+    let read = |line: &str| Settings::from_yaml(&format!("memory: {{ journal: {{ {line} }} }}"), |_| None).unwrap();
+    for line in ["flush_batch: 3", "buffer_size: 3", "flush_seconds: 1", "max_messages: 9"] {
+        let error = read(line).with_truth("memory:").connect().await.unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains("journal.path"), "{error}");
+        assert_eq!(read(line).with_journal("a.db").check_journal(), Ok(()));
+        assert_eq!(read(line).without_journal().check_journal(), Ok(()));
+    }
+    assert!(Settings::new("memory:").with_flush_batch(3).check_journal().is_err());
+    // A variable that is left over stops nobody.
+    let value = |name: &str| (name == "SESSION_FLUSH_SECONDS").then(|| "1".to_owned());
+    let left_over = Settings::new("memory:").or_values(value);
+    assert_eq!((left_over.check_journal(), left_over.idle_variable()), (Ok(()), Some("SESSION_FLUSH_SECONDS")));
+    assert!(left_over.clone().connect().await.is_ok());
+    assert_eq!(left_over.clone().with_journal("a.db").idle_variable(), None);
+    assert_eq!(left_over.without_journal().idle_variable(), None);
 }
 
 #[test]

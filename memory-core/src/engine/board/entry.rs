@@ -14,6 +14,7 @@ use crate::store::blackboard::{BlackboardStats, BoardHit};
 ///
 /// let plan = BoardEntry::new("plan", "Ada writes, Bob reviews").with_ttl(Duration::from_secs(3_600)).embedded();
 /// ```
+#[doc(alias = "BlackboardEntry")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardEntry {
     pub(super) key: String,

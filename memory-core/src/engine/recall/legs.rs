@@ -56,8 +56,8 @@ pub(crate) struct Legs {
     pub(crate) vector: Vec<VectorHit>,
     /// The vector of the question in the space of the first index of vectors.
     pub(crate) sought: Option<Vec<f32>>,
-    /// Which of the items found are notes.
-    pub(crate) notes: HashSet<ItemId>,
+    /// Which of the items found are notes, and how these grow old.
+    pub(crate) notes: HashMap<ItemId, Decay>,
     pub(crate) asked: Asked,
     /// The importance of the records found, if the ranking weighs it.
     pub(crate) importance: HashMap<ItemId, f32>,
@@ -153,7 +153,7 @@ impl Inner {
             HashMap::new()
         };
         degraded.dedup();
-        let (tells, notes, took) = (HashMap::new(), HashSet::new(), stages.took());
+        let (tells, notes, took) = (HashMap::new(), HashMap::new(), stages.took());
         Legs { terms, left_out, text, spans, vector, sought, notes, asked, importance, limit, tells, degraded, took }
     }
 

@@ -120,8 +120,10 @@ impl Scoped {
         mut read: OfEach<Hydrated>,
         receipt: &mut SearchReceipt,
     ) -> Taken {
-        let is_note =
-            |found: &Candidate| legs.get(found.shared_by.as_ref()).is_some_and(|legs| legs.notes.contains(&found.item));
+        let is_note = |found: &Candidate| {
+            let legs = legs.get(found.shared_by.as_ref());
+            legs.is_some_and(|legs| legs.notes.contains_key(&found.item))
+        };
         let (noted, others): (Vec<&Candidate>, Vec<&Candidate>) = candidates.iter().partition(|found| is_note(found));
         let known = split(&mut read, &noted);
         let mut taken = self.take(&others, quota.items, filter, read, unwanted, receipt).await;

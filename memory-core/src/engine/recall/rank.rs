@@ -67,8 +67,8 @@ pub(crate) fn rank(search: &Search, legs: &OfEach<Legs>, now: Timestamp) -> Vec<
         let mut by_words = alone.by_words(legs, bests);
         let mut by_meaning = by_meaning(legs, rule.weighs_context());
         for found in by_words.iter_mut().chain(&mut by_meaning) {
-            if legs.notes.contains(&found.item) {
-                found.decay = Some(Decay::WORKING);
+            if let Some(decay) = legs.notes.get(&found.item) {
+                found.decay = Some(*decay);
             }
             if rule.weighs_importance() {
                 let known = legs.importance.get(&found.item).copied();

@@ -64,6 +64,7 @@ impl Scoped {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "VectorMemory")]
     pub async fn search(&self, search: &Search) -> Result<SearchResults> {
         self.search_by(&search.ranked_by(&self.inner().buffers.common)).await
     }

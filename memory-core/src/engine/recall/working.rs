@@ -83,11 +83,12 @@ impl Legs {
     /// Adds the notes among `notes` that hold a term of the question, or are near it.
     fn add_notes(&mut self, notes: &Notes, filter: &Filter, read: &mut Hydrated) {
         let query = NoteQuery { terms: &self.terms, vector: self.sought.as_deref(), filter, limit: self.limit };
+        let decay = notes.decay;
         let FoundNotes { text, near, notes } = notes.find(&query);
         self.text = pool(self.terms.len(), std::mem::take(&mut self.text), text);
         self.vector.extend(near);
         for note in notes {
-            self.notes.insert(ItemId::Record(note.record.id));
+            self.notes.insert(ItemId::Record(note.record.id), decay);
             read.unproven.extend(derivation(&note));
             read.add(Content::Record(note), filter);
         }

@@ -40,7 +40,7 @@ impl Inner {
     /// Returns how full a window is, 1 at its limit.
     pub(crate) fn pressure(config: &BufferConfig, state: &SessionState) -> f32 {
         let limit = config.limit_beside(state.asked);
-        Pressure::of(state.active_tokens, Some(limit), state.active_messages, config.capacity_messages).0 as f32
+        Pressure::of(state.active_tokens, Some(limit), state.active_messages, config.folds_above()).0 as f32
     }
 
     /// Notes the budget of a context, if budgets decide when windows are folded and the store knows no larger one.

@@ -370,6 +370,7 @@ impl Scoped {
     /// ```
     #[doc(alias = "ingest")]
     #[doc(alias = "add")]
+    #[doc(alias = "persistent")]
     #[tracing::instrument(name = "remember", level = "debug", skip_all)]
     pub async fn remember(&self, remember: Remember) -> Result<RememberReceipt> {
         self.tell(&remember).await

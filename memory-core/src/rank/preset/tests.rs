@@ -92,6 +92,9 @@ fn the_default_ignores_age_except_between_equals() {
     assert_eq!(scores(Ranking::default(), &legs(0)), scores(Ranking::default(), &legs(90)));
     assert_eq!(Ranking::default().candidates(5), 100);
     assert_eq!([Ranking::default(), Ranking::muxi(0.3)].map(|ranking| ranking.candidates(50)), [500, 500]);
+    let Ranking::Blend { recency_weight, recency, clips, .. } = Ranking::muxi(0.3) else { panic!("muxi blends") };
+    let wide = Ranking::Blend { recency_weight, recency, clips, candidates: 400 };
+    assert_eq!([5, 50].map(|limit| wide.candidates(limit)), [400, 500]);
 }
 
 #[test]

@@ -22,6 +22,7 @@ fn a_setting_changes_itself_alone() {
     let set = default
         .with_window_messages(5)
         .with_capacity_messages(50)
+        .with_summarize_after(40)
         .with_limit(8_000)
         .with_folding(Folding::Archive)
         .with_shares(0.9, 0.6)
@@ -35,6 +36,7 @@ fn a_setting_changes_itself_alone() {
     let expected = BufferConfig {
         window_messages: Some(5),
         capacity_messages: Some(50),
+        summarize_after: Some(40),
         limit: Some(8_000),
         folding: Folding::Archive,
         high: 0.9,
@@ -111,6 +113,11 @@ fn settings_that_cannot_be_kept_are_refused() {
     for (config, why) in refused {
         let found = config.check().unwrap_err().to_string();
         assert!(found.contains(why), "{found}, not {why}");
+    }
+    let five = BufferConfig::default().with_window_messages(5);
+    assert!(five.with_summarize_after(5).check().is_ok());
+    for after in [0, 4] {
+        assert!(matches!(five.with_summarize_after(after).check(), Err(Error::Invalid { .. })), "{after}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The settings of a conversation's buffer.
 
 use super::{Key, keys};
-use crate::settings::key::Kind::{Flag, Model, Share, Whole, Word};
+use crate::settings::key::Kind::{Flag, Model, Share, Time, Weight, Whole, Word};
 
 keys! { BUFFER;
     PRESET "buffer.preset" [] []
@@ -10,18 +10,21 @@ keys! { BUFFER;
     WINDOW "buffer.window_messages" ["max_size"] []
         Whole(1), "the budget decides",
         "The most messages that a context shows word for word, and that are read as recent (10 unless said).";
-    CAPACITY "buffer.capacity_messages" ["summarize_after", "size"] []
+    CAPACITY "buffer.capacity_messages" [] []
         Whole(1), "no bound",
-        "The number of messages above which the oldest leave the window; a conversation is searched within it.";
+        "How many of its newest messages a search of a conversation looks at.";
     BUFFER_MULTIPLIER "buffer.buffer_multiplier" [] []
         Whole(1), "none",
         "Says `capacity_messages` as a multiple of `window_messages`.";
+    SUMMARIZE_AFTER "buffer.summarize_after" ["size"] []
+        Whole(1), "as `capacity_messages`",
+        "The number of messages above which the oldest leave the window.";
     MAX_SUMMARIES "buffer.max_summaries" [] []
         Whole(1), "500",
         "The number of summaries above which the oldest are merged.";
     MULTIPLIER "buffer.multiplier" [] []
         Whole(1), "none",
-        "Says `max_summaries` as a multiple of `capacity_messages`.";
+        "Says `max_summaries` as a multiple of `summarize_after`.";
     MERGE "buffer.merge_summaries" [] []
         Whole(2), "10",
         "How many summaries are merged into one.";
@@ -61,6 +64,24 @@ keys! { BUFFER;
     RECENCY_WEIGHT "buffer.recency_weight" ["recency_bias"] []
         Share, "0.3 with muxi, 0.35 with kari, 0.1 with weighted",
         "How much newness counts, with a preset or one of these rankings.";
+    TEXT_WEIGHT "buffer.text_weight" [] []
+        Weight, "1, or 0.4 with min_max and weighted",
+        "How much the index of words counts in the ranking.";
+    VECTOR_WEIGHT "buffer.vector_weight" [] []
+        Weight, "0.95, 1 with rrf, or 0.6 with min_max and weighted",
+        "How much the index of meaning counts in the ranking.";
+    IMPORTANCE_WEIGHT "buffer.importance_weight" [] []
+        Weight, "0.1",
+        "How much importance counts, with the ranking weighted.";
+    RRF_K "buffer.rrf_k" [] []
+        Weight, "10",
+        "The constant `k` of the ranking rrf: a larger one makes the first ranks stand out less.";
+    HALF_LIFE "buffer.half_life_seconds" [] []
+        Time, "2495.33 with kari, 1197758.328 with weighted",
+        "The age at which newness counts half, in seconds. Presets and muxi go by the order in time where it is not said.";
+    CANDIDATES "buffer.candidates" [] []
+        Whole(1), "100, or 24 with kari",
+        "The fewest candidates that each index is asked for, with a preset, muxi or kari.";
     VECTOR_SEARCH "buffer.vector_search" [] []
         Flag, "true",
         "Whether search is by meaning too.";

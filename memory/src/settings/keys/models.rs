@@ -13,6 +13,15 @@ keys! { MODELS;
     EMBEDDING_DEADLINE "embedding.deadline_seconds" [] []
         Time, "120",
         "How long a call may take, over all attempts, in seconds.";
+    EMBEDDING_RETRIES "embedding.retries" [] []
+        Whole(0), "2",
+        "How often a call is tried again where that may help.";
+    EMBEDDING_CONCURRENCY "embedding.concurrency" [] []
+        Whole(1), "8",
+        "How many requests are under way at once, at most 1024.";
+    EMBEDDING_RATE "embedding.requests_per_minute" [] []
+        Whole(1), "as the server allows",
+        "How many requests are made in a minute at most, evenly spread.";
     SUMMARIZER_MODEL "summarizer.model" [] []
         Model(&["openai", "azure", "anthropic", "ollama"], &["extractive"]), "extractive",
         "Who summarises: first and last sentences without a model, or a model over HTTP.";
@@ -25,6 +34,15 @@ keys! { MODELS;
     SUMMARIZER_DEADLINE "summarizer.deadline_seconds" [] []
         Time, "120",
         "How long a call may take, over all attempts, in seconds.";
+    SUMMARIZER_RETRIES "summarizer.retries" [] []
+        Whole(0), "2",
+        "How often a call is tried again where that may help.";
+    SUMMARIZER_CONCURRENCY "summarizer.concurrency" [] []
+        Whole(1), "8",
+        "How many requests are under way at once, at most 1024.";
+    SUMMARIZER_RATE "summarizer.requests_per_minute" [] []
+        Whole(1), "as the server allows",
+        "How many requests are made in a minute at most, evenly spread.";
     SUMMARIZER_WINDOW "summarizer.window_tokens" [] []
         Whole(4096), "32768",
         "How many tokens a model of Ollama may hold at once; it is asked for as many as it needs.";
@@ -40,4 +58,13 @@ keys! { MODELS;
     RERANKER_DEADLINE "reranker.deadline_seconds" [] []
         Time, "120",
         "How long a call may take, over all attempts, in seconds.";
+    RERANKER_RETRIES "reranker.retries" [] []
+        Whole(0), "2",
+        "How often a call is tried again where that may help.";
+    RERANKER_CONCURRENCY "reranker.concurrency" [] []
+        Whole(1), "8",
+        "How many requests are under way at once, at most 1024.";
+    RERANKER_RATE "reranker.requests_per_minute" [] []
+        Whole(1), "as the server allows",
+        "How many requests are made in a minute at most, evenly spread.";
 }

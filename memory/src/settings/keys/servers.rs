@@ -53,6 +53,12 @@ keys! { SERVERS;
     FLUSH_SECONDS "journal.flush_seconds" [] ["SESSION_FLUSH_SECONDS"]
         Time, "5",
         "How long a message may wait in it, in seconds.";
+    JOURNAL_MESSAGES "journal.max_messages" [] []
+        Whole(1), "100000",
+        "How many messages it takes at most, of all conversations.";
+    JOURNAL_BYTES "journal.max_bytes" [] []
+        Whole(1), "67108864",
+        "How many bytes of messages it takes at most, of all conversations.";
     DEADLINE "guard.deadline_seconds" [] []
         Time, "6",
         "The deadline of a call, over all attempts, in seconds.";

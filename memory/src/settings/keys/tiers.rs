@@ -11,6 +11,9 @@ keys! { TIERS;
     FIFO_INTERVAL "working.fifo_interval_min" [] []
         Time, "5",
         "How often expired notes are swept, in minutes.";
+    NOTE_HALF_LIFE "working.half_life_hours" [] []
+        Time, "24",
+        "The age at which the newness of a note counts half, in hours, where a ranking goes by age.";
     DIMENSION "working.vector_dimension" [] []
         Whole(1), "the embedder's",
         "How many numbers a vector has; refused if the embedder has another number.";

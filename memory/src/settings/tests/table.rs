@@ -33,7 +33,22 @@ fn made(settings: &Settings) -> String {
         let key = keys::all().find(|key| key.path == path).unwrap();
         settings.values.text(key).map(str::to_owned)
     });
-    format!("{builder:?} {guards:?} {flushes:?} {:?} {:?} {places:?}", settings.values.named(), settings.journal())
+    let bounds = journal_bounds(settings);
+    let (named, journal) = (settings.values.named(), settings.journal());
+    format!("{builder:?} {guards:?} {flushes:?} {named:?} {journal:?} {bounds} {places:?}")
+}
+
+/// Returns how much a journal would hold, in words.
+#[cfg(feature = "sqlite")]
+fn journal_bounds(settings: &Settings) -> String {
+    let config = memory_sqlite::JournalConfig::new("journal.sqlite");
+    format!("{:?}", journal::bounded(config, &settings.values))
+}
+
+/// Returns nothing: no journal is kept.
+#[cfg(not(feature = "sqlite"))]
+fn journal_bounds(_: &Settings) -> String {
+    String::new()
 }
 
 #[test]
@@ -43,9 +58,15 @@ fn s1_19_every_setting_changes_the_memory() {
         "buffer.buffer_multiplier" => ", max_size: 5",
         "buffer.multiplier" => ", size: 5",
         "buffer.recency_weight" => ", ranking: muxi",
+        "buffer.importance_weight" => ", ranking: weighted",
+        "buffer.rrf_k" => ", ranking: rrf",
+        "buffer.half_life_seconds" | "buffer.candidates" => ", ranking: kari",
         _ => "",
     };
     for key in keys::all().filter(|key| !OPENING.contains(&key.section())) {
+        if cfg!(not(feature = "sqlite")) && key.path.starts_with("journal.max_") {
+            continue;
+        }
         // Looked at where vectors are opened.
         if matches!(key.path, "buffer.vector_search" | "buffer.embedding_model" | "working.vector_dimension") {
             continue;
