@@ -3,6 +3,8 @@
 mod chat;
 mod lists;
 mod manual;
+#[cfg(test)]
+mod pages;
 mod reader;
 mod recall;
 #[cfg(feature = "server")]

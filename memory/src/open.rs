@@ -58,6 +58,11 @@ impl Settings {
     }
 }
 
+/// The page of backends, whose examples are compiled with those of this documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/backends.md")]
+struct Backends;
+
 /// Begins a memory over open stores. It counts exactly, where exact counts are built in: the feature `tiktoken`.
 pub fn over(stores: Stores) -> MemoryBuilder {
     let builder = MemoryBuilder::over(stores);

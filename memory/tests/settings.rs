@@ -213,6 +213,18 @@ fn s1_19_the_page_names_every_setting_and_the_schema_too() {
     }
 }
 
+#[test]
+fn s1_19_the_files_that_the_page_shows_are_read() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/settings.md")).unwrap();
+    let files: Vec<&str> = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(!files.is_empty());
+    for yaml in files {
+        let settings = Settings::from_yaml(yaml, |_| Some("s3cret".to_owned()));
+        let settings = settings.unwrap_or_else(|error| panic!("{yaml}\n{error}"));
+        assert!(settings.truth().is_some(), "{yaml}");
+    }
+}
+
 #[cfg(feature = "http-models")]
 #[tokio::test]
 async fn s1_19_s1_20_the_models_of_a_file_are_asked_with_its_keys_and_nobody_sees_these() {

@@ -4,6 +4,7 @@ use super::*;
 use crate::backend::Backend;
 use crate::open::over;
 
+mod defaults;
 mod ranking;
 mod table;
 

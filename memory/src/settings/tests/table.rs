@@ -25,7 +25,7 @@ fn sample(key: &Key) -> String {
 }
 
 /// Returns all that settings make of a memory, in words.
-fn made(settings: &Settings) -> String {
+pub(super) fn made(settings: &Settings) -> String {
     let cache = Arc::new(MemCache::new(Arc::new(SystemClock)));
     let builder = settings.over(Stores { cache: Some(cache), ..Stores::default() }).unwrap();
     let (guards, flushes) = (build::guards(&settings.values), build::flushes(&settings.values));
