@@ -22,7 +22,8 @@ image_of() { local recipe; recipe="$(recipe_of "$1")"; echo "$family/$recipe:$(d
 
 # What the machine needs, as "command package".
 needs() {
-  printf '%s\n' 'docker docker.io' 'iptables iptables' 'mmdebstrap mmdebstrap' 'mvn maven' 'unzip unzip' 'python3 python3'
+  printf '%s\n' 'docker docker.io' 'iptables iptables' 'mmdebstrap mmdebstrap' 'mvn maven' 'unzip unzip' 'python3 python3' \
+    'strace strace'
 }
 
 prepare() {

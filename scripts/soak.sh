@@ -64,6 +64,11 @@ journal_damage() {
   MEMORY_TEST_ROUNDS=1000 tests memory-sqlite memory_sqlite journal::damage journal::torn
 }
 
+# Fails each call of the operating system of a process that uses a journal, and kills it there.
+journal_calls() {
+  MEMORY_TEST_ROUNDS=1000000 tests memory-sqlite calls
+}
+
 # The server of a journal is away for ten minutes under load.
 journal_outage() {
   MEMORY_TEST_ROUNDS=600 tests memory servers s3_6_a_journal_outlasts
@@ -193,6 +198,7 @@ soak "qdrant-kills" kills memory-qdrant "$qdrant" after_kills
 soak "elastic-two-nodes" tests memory-elastic two_nodes
 soak "journal-kills" journal_kills "$program"
 soak "journal-damage" journal_damage
+soak "journal-calls" journal_calls
 soak "journal-outage" journal_outage
 soak "journal-pauses" journal_pauses
 soak "sqlite-storms" storms memory-sqlite

@@ -70,6 +70,9 @@ mod given_up;
 #[path = "engine/going_on.rs"]
 mod going_on;
 #[cfg(test)]
+#[path = "engine/jumps.rs"]
+mod jumps;
+#[cfg(test)]
 #[path = "engine/lapsing.rs"]
 mod lapsing;
 #[cfg(test)]

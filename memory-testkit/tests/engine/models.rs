@@ -56,6 +56,28 @@ async fn a_search_whose_embedder_panics_answers_by_words_and_says_so() {
     assert!(degraded.why.contains("embedder") && !degraded.why.contains("secret"), "{degraded:?}");
 }
 
+#[tokio::test]
+async fn vectors_that_are_no_good_lose_no_message_and_its_words_find_it() {
+    use EmbedderMode::{NotANumber, TooFew, WrongDimension, Zero};
+    for mode in [NotANumber, TooFew, WrongDimension, Zero] {
+        let bench = Bench::new().await;
+        bench.embedder.set(mode);
+        let talk = bench.session("ada");
+        talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+        bench.memory.upkeep_once().await.unwrap();
+        let found = search(&bench, "Aurora").await;
+        assert_eq!((found.hits.len(), near(&found)), (1, 0), "{mode:?}");
+        let context = talk.context("What is my rose called?", 500).await.unwrap();
+        assert!(context.messages().any(|message| message.text().contains("Aurora")), "{mode:?}");
+        // What is said once it answers well is found by its meaning.
+        bench.embedder.set(EmbedderMode::Well);
+        talk.append(vec![bench.user("Boreas is a tulip")]).await.unwrap();
+        bench.clock.advance(Duration::from_secs(60));
+        bench.memory.upkeep_once().await.unwrap();
+        assert!(near(&search(&bench, "Boreas").await) > 0, "{mode:?}");
+    }
+}
+
 /// Counts well until it is told to panic.
 #[derive(Debug, Default)]
 struct Fragile(AtomicBool);

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicI64, AtomicU32};
 
 use super::*;
-use crate::time::Timestamp;
+use crate::time::{Stopwatch, Timestamp};
 
 #[derive(Debug, Default)]
 struct Hand(AtomicI64);
@@ -180,6 +180,39 @@ async fn makes_32_calls_at_once_lets_256_wait_and_refuses_the_rest_at_once() {
     assert!(refused.iter().all(|(_, took)| took.is_zero()));
     assert!(!bench.guard.is_open(), "what the guard refuses says nothing about the backend");
     assert_eq!(bench.make(Call::quick("answer"), |n| async move { Ok(n) }).await.unwrap(), 289);
+}
+
+#[tokio::test(start_paused = true)]
+async fn at_five_times_its_peak_it_serves_on_and_refuses_the_rest_within_five_milliseconds() {
+    let (takes, policy) = (Duration::from_millis(10), GuardPolicy::default());
+    // As many as run at once, a hundred times a second.
+    let peak = u32::try_from(policy.concurrency).unwrap() * 100;
+    let (bench, gap) = (Bench::new(policy), Duration::from_secs(1) / (5 * peak));
+    let begun = Instant::now();
+    let calls = (0..5 * peak).map(|number| {
+        let bench = &bench;
+        async move {
+            tokio::time::sleep(gap * number).await;
+            let (called, watch) = (Instant::now(), Stopwatch::start());
+            let served = |n| async move {
+                tokio::time::sleep(takes).await;
+                Ok(n)
+            };
+            let answer = bench.make(Call::quick("answer"), served).await;
+            (answer, called.elapsed(), watch.elapsed())
+        }
+    });
+    let answers = futures_util::future::join_all(calls).await;
+    let seconds = begun.elapsed().as_secs_f64();
+    let refused: Vec<_> = answers.iter().filter(|(answer, ..)| matches!(answer, Err(Error::Overloaded))).collect();
+    let served = answers.iter().filter(|(answer, ..)| answer.is_ok()).count();
+    assert_eq!((served + refused.len(), refused.is_empty()), (answers.len(), false));
+    assert!(served as f64 >= 0.8 * f64::from(peak) * seconds, "{served} in {seconds} s of {peak} a second");
+    // By the clock of the test none waits for anything, and by that of the machine they take no longer on average.
+    let most = Duration::from_millis(5);
+    assert!(refused.iter().all(|(_, waited, _)| *waited <= most));
+    let took: Duration = refused.iter().map(|(.., took)| *took).sum();
+    assert!(took <= most * refused.len() as u32, "{took:?} for {} refusals", refused.len());
 }
 
 #[tokio::test(start_paused = true)]
