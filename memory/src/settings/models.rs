@@ -149,7 +149,6 @@ mod over_http {
 #[cfg(all(test, feature = "http-models"))]
 mod tests {
     use super::over_http::config;
-    use super::*;
     use crate::settings::Settings;
     use crate::settings::keys::{
         self, EMBEDDING_DEADLINE, EMBEDDING_KEY, EMBEDDING_URL, RERANKER_DEADLINE, RERANKER_KEY, RERANKER_URL,

@@ -35,7 +35,7 @@ fn s1_19_a_file_that_says_a_default_makes_what_one_makes_that_does_not() {
         let (said, unsaid) = (read(&format!("{}: {}", key.name(), key.default)), read(""));
         assert!(said.values.has(key), "{}", key.path);
         match key.section() {
-            "blackboard" => assert_eq!(build::board(&said.values), build::board(&unsaid.values), "{}", key.path),
+            "blackboard" => assert_eq!(build::boards(&said.values), build::boards(&unsaid.values), "{}", key.path),
             _ => assert_eq!(made(&said), made(&unsaid), "{}", key.path),
         }
         assert_eq!(said.truth(), unsaid.truth(), "{}", key.path);
