@@ -13,7 +13,7 @@ use crate::scope::{Epoch, Scope};
 use crate::store::chat::{Fence, Page};
 use crate::store::journal::{Queued, Rejection};
 
-use super::queue::Key;
+use super::queue::{Key, Stale};
 use super::shared::{READS_AT_ONCE, Shared};
 
 /// How long a retry waits for those who forget messages, then for those who queue some.
@@ -140,20 +140,35 @@ impl Shared {
         session: &SessionId,
         is_older: impl Fn(Fence) -> bool + Send,
     ) -> Result<()> {
-        let numbers = self.aside_of(scope, session, is_older).await?;
+        let refused = self.journal.rejected(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
+        let meant = refused.filter(|queued| queued.session == *session && queued.fence.is_some_and(&is_older));
+        let numbers: Vec<u64> = meant.map(|queued| queued.number).collect();
         self.journal.discard(&numbers).await.map(drop)
     }
 
-    /// Returns the numbers of what was set aside of a session, where its fence is known and `is_older`.
-    pub(super) async fn aside_of(
-        &self,
-        scope: &Scope,
-        session: &SessionId,
-        is_older: impl Fn(Fence) -> bool + Send,
-    ) -> Result<Vec<u64>> {
-        let refused = self.journal.rejected(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
-        let meant = refused.filter(|queued| queued.session == *session && queued.fence.is_some_and(&is_older));
-        Ok(meant.map(|queued| queued.number).collect())
+    /// Returns the numbers of what was set aside of the same sessions before their erasure, where its fence is known. Reads what was
+    /// set aside of an owner once, however many sessions it is of.
+    pub(super) async fn aside_before(&self, stale: &[Stale]) -> Vec<u64> {
+        let mut owners: BTreeMap<&Scope, BTreeMap<&SessionId, Fence>> = BTreeMap::new();
+        for Stale { scope, session, below, .. } in stale {
+            let least = owners.entry(scope).or_default().entry(session).or_default();
+            *least = (*least).max(*below);
+        }
+        let mut numbers = Vec::new();
+        for (scope, sessions) in owners {
+            let is_before = |queued: &Queued| {
+                let below = sessions.get(&queued.session);
+                queued.fence.zip(below).is_some_and(|(fence, below)| fence < *below)
+            };
+            match self.journal.rejected(Some(scope), usize::MAX).await {
+                Ok(refused) => {
+                    let queued = refused.into_iter().map(|refused| refused.queued);
+                    numbers.extend(queued.filter(is_before).map(|queued| queued.number));
+                }
+                failed => self.note(failed),
+            }
+        }
+        numbers
     }
 }
 

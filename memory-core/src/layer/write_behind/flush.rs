@@ -158,10 +158,13 @@ impl Shared {
         let numbers: Vec<u64> = self.kept.lock().iter().copied().collect();
         let done = self.journal.acknowledge(&numbers).await;
         if done.is_ok() {
-            let mut kept = self.kept.lock();
-            for number in &numbers {
-                kept.remove(number);
+            {
+                let mut kept = self.kept.lock();
+                for number in &numbers {
+                    kept.remove(number);
+                }
             }
+            self.clear().await;
         }
         self.note(done);
     }
@@ -257,35 +260,52 @@ impl Shared {
         if stale.is_empty() {
             return;
         }
-        self.acknowledge(stale.iter().flat_map(|stale| &stale.numbers).copied().collect()).await;
-        let mut aside = Vec::new();
-        for Stale { scope, session, below, .. } in &stale {
-            match self.aside_of(scope, session, |fence| fence < *below).await {
-                Ok(numbers) => aside.extend(numbers),
-                failed => self.note(failed),
-            }
-        }
-        // Last, and also where nothing was set aside: nothing of what has left remains where the journal stands.
-        self.note(self.journal.discard(&aside).await);
+        let mut numbers: Vec<u64> = stale.iter().flat_map(|stale| &stale.numbers).copied().collect();
+        numbers.extend(self.aside_before(&stale).await);
+        self.note(self.withdraw(numbers).await);
         for Stale { scope, session, numbers, .. } in stale {
             self.tell(&Flushed::Dropped { scope, session, count: numbers.len() });
         }
     }
 
-    /// Removes messages from the journal that came into it after their session or owner had been erased, so that nothing of them
-    /// remains there.
+    /// Removes messages from the journal that were erased, or that came into it after their session or owner had been, so that
+    /// nothing of them remains there. They are set aside first: if the process ends, a look at what was set aside removes those that
+    /// have a fence.
     ///
     /// # Errors
-    /// That of the journal, if it cannot remove them. Then they are set aside. A look at what was set aside removes those that have a
-    /// fence.
+    /// That of the journal, if it cannot remove them now. It does with the next ones that it removes.
     pub(super) async fn withdraw(&self, numbers: Vec<u64>) -> Result<()> {
+        self.kept.lock().extend(&numbers);
         // At once: the journal makes what comes together durable together.
         let rejected = join_all(numbers.iter().map(|number| self.journal.reject(*number, ERASED))).await;
-        rejected.into_iter().for_each(|outcome| self.note(outcome));
         let discarded = self.journal.discard(&numbers).await;
-        // What could not be rejected is removed as what the primary has.
+        let mut left: Vec<u64> = Vec::new();
+        for (number, rejected) in numbers.iter().zip(rejected) {
+            if rejected.is_err() || discarded.is_err() {
+                left.push(*number);
+            }
+            self.note(rejected);
+        }
+        self.erased.lock().extend(left);
+        // What could not be rejected is removed as what the primary has, and what remains of it then.
         self.acknowledge(numbers).await;
         discarded.map(drop)
+    }
+
+    /// Removes what the journal could not remove of messages that were erased, or what remains of them.
+    async fn clear(&self) {
+        let erased: Vec<u64> = self.erased.lock().iter().copied().collect();
+        if erased.is_empty() {
+            return;
+        }
+        let discarded = self.journal.discard(&erased).await;
+        if discarded.is_ok() {
+            let mut left = self.erased.lock();
+            for number in &erased {
+                left.remove(number);
+            }
+        }
+        self.note(discarded);
     }
 
     /// Sets messages aside that were refused again and again, now that the primary has taken one behind them.
@@ -324,7 +344,7 @@ impl Shared {
     }
 
     /// Reports what the journal could not do, where nobody waits for it.
-    fn note(&self, outcome: Result<impl Sized>) {
+    pub(super) fn note(&self, outcome: Result<impl Sized>) {
         if let Err(error) = outcome {
             tracing::warn!(why = error.with_causes(), "the journal failed");
         }
