@@ -1,6 +1,8 @@
 //! A server that fails on purpose: what is acknowledged is there, and what is not is said.
 
 #[cfg(test)]
+mod fault;
+#[cfg(test)]
 mod server;
 
 #[cfg(test)]
@@ -25,7 +27,8 @@ mod tests {
     use serde_json::{Value, json};
     use uuid::Uuid;
 
-    use crate::server::{self, Fault, Stub};
+    use crate::fault::Fault;
+    use crate::server::{self, Stub};
 
     const SEED: u64 = 20;
 
@@ -290,6 +293,19 @@ mod tests {
         let bound = |body: &Value| body.pointer("/query/bool/filter/0/bool/must_not/0/range/epoch/lt").cloned();
         let bounds: Vec<Option<Value>> = stub.searches()[earlier..].iter().map(bound).collect();
         assert_eq!(bounds, [None, Some(Value::from(1)), Some(Value::from(1))]);
+    }
+
+    /// The client may read ten times as much of an answer.
+    #[tokio::test]
+    async fn hits_that_take_long_to_read_together_are_read_in_parts() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "long").unwrap());
+        stub.be_wordy();
+        let (terms, filter) = (vec![Term::new("river").unwrap()], Filter::All);
+        let query = TextQuery { terms, unit: memory_core::Unit::Message, filter, limit: 10 };
+        assert!(text.search(&scope, &query).await.unwrap().hits.is_empty());
+        let sizes: Vec<Option<u64>> = stub.searches().iter().map(|body| body["size"].as_u64()).collect();
+        assert_eq!(sizes, [Some(1_000), Some(0), Some(2), Some(1)]);
     }
 
     /// The stub's erasure finds nothing to delete, as one that came before the put had written, whose answer then was lost.
