@@ -145,6 +145,18 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_put_of_which_nothing_was_stored_refreshes_nothing() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "refreshes").unwrap());
+        stub.refuse_documents(Some(json!({ "type": "illegal_argument_exception", "reason": "canary" })));
+        text.put(&scope, &[entry(1, 1, false)], Visibility::OnReturn).await.unwrap_err();
+        assert_eq!(stub.refreshes(), 0);
+        stub.refuse_documents(None);
+        assert!(put(&text, &scope, &[entry(1, 1, false)]).await.is_empty());
+        assert_eq!(stub.refreshes(), 1);
+    }
+
+    #[tokio::test]
     async fn each_odd_answer_is_a_typed_error() {
         let stub = Stub::start(SEED, Fault::never()).await;
         let (text, scope) = (open(&stub).await, Scope::new("stub", "odd").unwrap());
