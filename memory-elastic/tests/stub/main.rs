@@ -145,6 +145,31 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_an_index_can_read_nothing_of_is_no_refused_entry_and_can_be_put_later() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "types").unwrap());
+        let both = [entry(1, 1, false), entry(2, 1, false)];
+        stub.refuse_documents(Some(json!({ "type": "document_parsing_exception", "reason": "canary" })));
+        let error = text.put(&scope, &both, Visibility::AfterFlush).await.unwrap_err();
+        assert!(matches!(error, Error::Backend { .. }), "{error:?}");
+        stub.refuse_documents(None);
+        assert!(text.put(&scope, &both, Visibility::AfterFlush).await.unwrap().is_empty());
+        assert_eq!(stub.stored(&scope).len(), 2);
+    }
+
+    #[tokio::test]
+    async fn what_an_index_refuses_that_takes_others_is_a_refused_entry_and_holds_up_no_other() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "others").unwrap());
+        let (mut odd, other) = (entry(1, 1, false), entry(2, 1, false));
+        odd.fields.tags = vec![server::ODD.to_owned()];
+        let refused = text.put(&scope, &[odd.clone(), other], Visibility::AfterFlush).await.unwrap();
+        assert!(refused.len() == 1 && refused[0].item == odd.item, "{refused:?}");
+        assert!(matches!(refused[0].error, Error::Invalid { .. }), "{refused:?}");
+        assert_eq!(stub.stored(&scope).len(), 1);
+    }
+
+    #[tokio::test]
     async fn a_put_of_which_nothing_was_stored_refreshes_nothing() {
         let stub = Stub::start(SEED, Fault::never()).await;
         let (text, scope) = (open(&stub).await, Scope::new("stub", "refreshes").unwrap());

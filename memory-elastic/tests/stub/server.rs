@@ -15,6 +15,9 @@ use crate::fault::Fault;
 /// A tag of entries that the server refuses.
 pub(crate) const REFUSED: &str = "refused";
 
+/// A tag of entries that the server refuses as an index does that is not as it was made.
+pub(crate) const ODD: &str = "odd";
+
 struct State {
     random: Random,
     fault: Fault,
@@ -366,9 +369,11 @@ impl State {
             return json!({ "status": 400, "error": error });
         }
         let words = source["values"].as_array().cloned().unwrap_or_default();
-        if words.iter().any(|word| word.as_str().is_some_and(|word| word.ends_with(REFUSED))) {
+        let has = |tag: &str| words.iter().any(|word| word.as_str().is_some_and(|word| word.ends_with(tag)));
+        let refusals = [(REFUSED, "document_parsing_exception"), (ODD, "illegal_argument_exception")];
+        if let Some((_, kind)) = refusals.into_iter().find(|refusal| has(refusal.0)) {
             self.note("item 400");
-            return json!({ "status": 400, "error": { "type": "document_parsing_exception", "reason": "canary" } });
+            return json!({ "status": 400, "error": { "type": kind, "reason": "canary" } });
         }
         let version = head["version"].as_i64().unwrap();
         if self.documents.get(&id).is_some_and(|(stored, _)| *stored > version) {
