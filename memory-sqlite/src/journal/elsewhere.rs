@@ -68,3 +68,19 @@ async fn o8_what_waited_when_it_was_erased_elsewhere_leaves_no_byte_behind_a_cal
         assert_eq!(traces(folder.path(), "a secret"), 0, "{failed}");
     }
 }
+
+#[tokio::test]
+async fn o8_what_was_erased_elsewhere_is_set_aside_until_it_leaves_where_the_process_ends_in_between() {
+    let folder = tempfile::tempdir().unwrap();
+    let (journal, (scope, session)) = (filled(folder.path()).await, place());
+    let cut = Arc::<Cut>::default();
+    let dying = Tapped::new(Arc::clone(&journal), Arc::new(Counting::default())).cut_by(Arc::clone(&cut));
+    cut.arm_at("discard", Ending::IsDroppedBefore);
+    let behind = WriteBehind::open(erased().await, Arc::new(dying), WriteBehindPolicy::default()).await.unwrap();
+    assert!(cut.give_up(behind.flush(&scope, &session)).await.is_none());
+    assert!(journal.queued(None, None, usize::MAX).await.unwrap().is_empty());
+    assert_eq!(journal.rejected(None, usize::MAX).await.unwrap().len(), 100);
+    let next = WriteBehind::open(erased().await, journal, WriteBehindPolicy::default()).await.unwrap();
+    assert_eq!(next.refused(None, usize::MAX).await.unwrap().len(), 50);
+    assert_eq!(traces(folder.path(), "a secret"), 0);
+}

@@ -216,7 +216,7 @@ async fn a_session_that_is_forgotten_in_the_target_at_any_call_of_a_move_is_not_
     for pause in [Ending::IsDroppedBefore, Ending::IsDroppedAfter] {
         for nth in 1.. {
             let (source, target) = places(Before::ShorterCopy).await;
-            let (cut, mut is_forgotten) = (Arc::<Cut>::default(), false);
+            let (cut, owner, mut is_forgotten) = (Arc::<Cut>::default(), ada(), false);
             let mut moving = Move::new(&source, cut_by(&target, &cut));
             cut.arm(nth, pause);
             let forgetting = async {
@@ -229,7 +229,7 @@ async fn a_session_that_is_forgotten_in_the_target_at_any_call_of_a_move_is_not_
             // Whether it ends well depends on the call.
             let answer = tokio::select! {
                 biased;
-                answer = moving.owner(&ada()) => answer,
+                answer = moving.owner(&owner) => answer,
                 () = forgetting => unreachable!("it waits for ever"),
             };
             assert!(matches!(answer, Ok(_) | Err(Error::Fenced)), "{pause:?} at call {nth}: {answer:?}");
