@@ -27,9 +27,6 @@ const UNSURE: &str = "the session or its owner was erased, and whether that was 
 /// Why messages are set aside whose session has gone back to an older fence.
 const OLDER: &str = "the primary has gone back to an older state of the session";
 
-/// Why messages are rejected that are discarded at once.
-const ERASED: &str = "the session or its owner was erased before the message was queued";
-
 impl Shared {
     /// Sends all that waits of a session now to the primary, and returns when it is there.
     ///
@@ -153,7 +150,7 @@ impl Shared {
 
     /// Removes messages from the journal. Those that it cannot remove now it removes with the next ones; if the process ends before, a
     /// later one sends them once more, and the primary has them already.
-    async fn acknowledge(&self, numbers: Vec<u64>) {
+    pub(super) async fn acknowledge(&self, numbers: Vec<u64>) {
         self.kept.lock().extend(numbers);
         let numbers: Vec<u64> = self.kept.lock().iter().copied().collect();
         let done = self.journal.acknowledge(&numbers).await;
@@ -261,51 +258,12 @@ impl Shared {
             return;
         }
         let mut numbers: Vec<u64> = stale.iter().flat_map(|stale| &stale.numbers).copied().collect();
+        self.doom(&numbers);
         numbers.extend(self.aside_before(&stale).await);
         self.note(self.withdraw(numbers).await);
         for Stale { scope, session, numbers, .. } in stale {
             self.tell(&Flushed::Dropped { scope, session, count: numbers.len() });
         }
-    }
-
-    /// Removes messages from the journal that were erased, or that came into it after their session or owner had been, so that
-    /// nothing of them remains there. They are set aside first: if the process ends, a look at what was set aside removes those that
-    /// have a fence.
-    ///
-    /// # Errors
-    /// That of the journal, if it cannot remove them now. It does with the next ones that it removes.
-    pub(super) async fn withdraw(&self, numbers: Vec<u64>) -> Result<()> {
-        self.kept.lock().extend(&numbers);
-        // At once: the journal makes what comes together durable together.
-        let rejected = join_all(numbers.iter().map(|number| self.journal.reject(*number, ERASED))).await;
-        let discarded = self.journal.discard(&numbers).await;
-        let mut left: Vec<u64> = Vec::new();
-        for (number, rejected) in numbers.iter().zip(rejected) {
-            if rejected.is_err() || discarded.is_err() {
-                left.push(*number);
-            }
-            self.note(rejected);
-        }
-        self.erased.lock().extend(left);
-        // What could not be rejected is removed as what the primary has, and what remains of it then.
-        self.acknowledge(numbers).await;
-        discarded.map(drop)
-    }
-
-    /// Removes what the journal could not remove of messages that were erased, or what remains of them.
-    async fn clear(&self) {
-        let erased: Vec<u64> = self.erased.lock().iter().copied().collect();
-        if erased.is_empty() {
-            return;
-        }
-        let discarded = self.journal.discard(&erased).await;
-        if discarded.is_ok() {
-            let mut left = self.erased.lock();
-            for number in &erased {
-                left.remove(number);
-            }
-        }
-        self.note(discarded);
     }
 
     /// Sets messages aside that were refused again and again, now that the primary has taken one behind them.
