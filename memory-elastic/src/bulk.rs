@@ -92,13 +92,16 @@ impl Bulk<'_> {
                 parts.push_front(Part { places: again, attempt: attempt + 1 });
             }
         }
+        let outcomes: Option<Vec<Outcome>> = outcomes.into_iter().collect();
+        let outcomes = outcomes.ok_or(Fault::Cut).doing(self.doing)?;
+        // What somebody else has just deleted may be findable yet.
+        let is_changed = outcomes.iter().any(|outcome| outcome.is_done() || outcome.is_absent());
         // Not `wait_for` with each request: it waits for the index's own next refresh, which may come later than the client's
         // time is up, or never.
-        if self.visibility == Visibility::OnReturn && !operations.is_empty() {
+        if self.visibility == Visibility::OnReturn && is_changed {
             self.index.refresh(self.doing).await?;
         }
-        let outcomes: Option<Vec<Outcome>> = outcomes.into_iter().collect();
-        Ok(Done { outcomes: outcomes.ok_or(Fault::Cut).doing(self.doing)?, below })
+        Ok(Done { outcomes, below })
     }
 
     async fn send(&self, operations: &[&Operation]) -> std::result::Result<(Vec<Outcome>, Option<u64>), Fault> {

@@ -116,8 +116,13 @@ impl Elastic {
     }
 
     pub(crate) async fn call(&self, request: Request<'_>) -> std::result::Result<Value, Fault> {
+        self.call_within(usize::MAX, request).await
+    }
+
+    /// Calls the server, and reads no more than `most` bytes of its answer.
+    pub(crate) async fn call_within(&self, most: usize, request: Request<'_>) -> std::result::Result<Value, Fault> {
         let transport = Arc::clone(&self.shared.transport.lock().unwrap_or_else(PoisonError::into_inner));
-        transport.call(request).await
+        transport.call(request, most).await
     }
 }
 

@@ -175,7 +175,7 @@ async fn bury(index: &Index, scope: &Scope, below: i64) -> Result<()> {
     let Done { outcomes, .. } = bulk(index, scope, Visibility::AfterFlush, ERASE).run(&[operation]).await?;
     // This document is never deleted, so that a conflict means a higher epoch.
     let failed = outcomes.iter().find(|outcome| !outcome.is_done() && !outcome.is_conflict());
-    failed.map_or(Ok(()), |outcome| Err(outcome.error(ERASE).unwrap_or_else(|error| error)))
+    failed.map_or(Ok(()), |outcome| Err(outcome.error(ERASE, None).unwrap_or_else(|error| error)))
 }
 
 /// Deletes the owner's documents that match until a search behind a refresh finds none; returns how many.

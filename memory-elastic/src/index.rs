@@ -1,6 +1,7 @@
 //! An index: found or made when a store is opened, written through its alias.
 
 mod incarnation;
+mod refresh;
 mod search;
 
 use std::sync::Arc;
@@ -15,6 +16,8 @@ use serde_json::{Map, Value, json};
 use crate::client::Elastic;
 use crate::error::{BACKEND, Doing, Fault, garbled};
 use crate::transport::Body;
+
+use refresh::Refreshes;
 
 const OPEN: &str = "open the index";
 
@@ -47,6 +50,7 @@ pub(crate) struct Index {
     pub(crate) alias: String,
     plan: Arc<Plan>,
     durability: Arc<Recent<Durability>>,
+    refreshes: Arc<Refreshes>,
 }
 
 impl Index {
@@ -61,7 +65,8 @@ impl Index {
                 Ok(found) => {
                     let durability = check(elastic, &plan.alias, &plan.recipe, &found)?;
                     let durability = Arc::new(Recent::new(durability, Arc::clone(&elastic.config().clock)));
-                    let index = Self { elastic: elastic.clone(), alias: plan.alias.clone(), plan, durability };
+                    let (elastic, alias, refreshes) = (elastic.clone(), plan.alias.clone(), Arc::default());
+                    let index = Self { elastic, alias, plan, durability, refreshes };
                     index.wait().await?;
                     return Ok(index);
                 }
@@ -134,14 +139,18 @@ impl Index {
         self.refresh("flush").await
     }
 
-    /// Makes everything written before findable.
+    /// Makes everything written before findable. Calls that come while a refresh runs share the next one.
     pub(crate) async fn refresh(&self, doing: &'static str) -> Result<()> {
+        self.refreshes.share(self.ask_refresh()).await.doing(doing)
+    }
+
+    async fn ask_refresh(&self) -> std::result::Result<(), Fault> {
         let query = [("filter_path", "_shards.failed"), ("ignore_unavailable", "false")];
         let patience = self.elastic.config().bulk_patience;
-        let answer = self.elastic.post(&self.path("_refresh"), &query, Body::Nothing, patience).await.doing(doing)?;
+        let answer = self.elastic.post(&self.path("_refresh"), &query, Body::Nothing, patience).await?;
         match answer.pointer("/_shards/failed").and_then(Value::as_u64) {
             Some(0) => Ok(()),
-            _ => Err(garbled(doing)),
+            _ => Err(Fault::Cut),
         }
     }
 }

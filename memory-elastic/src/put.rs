@@ -112,6 +112,10 @@ impl Putting<'_> {
         writes: &[Operation],
         outcomes: Vec<Outcome>,
     ) -> Result<Vec<Incoming>> {
+        // The server reads a document before it looks for another one that is newer.
+        let is_taken = |outcome: &Outcome| outcome.is_done() || outcome.is_conflict();
+        let takes_any = !self.written.is_empty() || outcomes.iter().any(is_taken);
+        let takes_others = (takes_any || outcomes.len() > 1).then_some(takes_any);
         let (mut late, mut failed) = (Vec::new(), None);
         for ((entry, write), outcome) in entries.into_iter().zip(writes).zip(outcomes) {
             if outcome.is_done() {
@@ -126,7 +130,7 @@ impl Putting<'_> {
             } else if outcome.is_conflict() {
                 late.push(entry);
             } else {
-                match outcome.error(PUT) {
+                match outcome.error(PUT, takes_others) {
                     Ok(error) => self.rejected.push(Rejected { item: entry.item, error }),
                     Err(error) => failed = failed.or(Some(error)),
                 }
@@ -214,7 +218,7 @@ impl Putting<'_> {
 /// That of the first deletion that failed.
 pub(crate) fn check_deleted(outcomes: &[Outcome], doing: &'static str) -> Result<()> {
     let failed = outcomes.iter().find(|outcome| !outcome.is_done() && !outcome.is_absent() && !outcome.is_conflict());
-    failed.map_or(Ok(()), |outcome| Err(outcome.error(doing).unwrap_or_else(|error: Error| error)))
+    failed.map_or(Ok(()), |outcome| Err(outcome.error(doing, None).unwrap_or_else(|error: Error| error)))
 }
 
 /// Of several entries of one item the newest stays; of equal versions the last.

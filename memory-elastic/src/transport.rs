@@ -90,14 +90,15 @@ impl Transport {
         Self { way: Way::Given(client), most: config.answer_bytes }
     }
 
-    /// Sends a request and returns the answer to it.
+    /// Sends a request and returns the answer to it, of which no more than `most` bytes are read.
     ///
     /// # Errors
     /// A fault unless the status tells success and the body is JSON.
-    pub(crate) async fn call(&self, request: Request<'_>) -> std::result::Result<Value, Fault> {
+    pub(crate) async fn call(&self, request: Request<'_>, most: usize) -> std::result::Result<Value, Fault> {
+        let most = most.min(self.most);
         let Answer { status, after, bytes } = match &self.way {
-            Way::Own(own) => own.send(request, self.most).await?,
-            Way::Given(client) => given(client, request, self.most).await?,
+            Way::Own(own) => own.send(request, most).await?,
+            Way::Given(client) => given(client, request, most).await?,
         };
         // Status, then bytes, then perhaps JSON: the driver's own ways of reading an error fail on several of them.
         let value = serde_json::from_slice::<Value>(&bytes).ok();

@@ -24,7 +24,10 @@ const OLDEST: (u32, u32) = (1, 16);
 const CALLS: u32 = 1 << 20;
 
 /// How often a call is made whose connection the server closes for the calls of others.
-const TRIES: usize = 4;
+const TRIES: u32 = 4;
+
+/// How long it waits before the second time, then twice and three times as long: all calls of the connection come again.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// What the driver answers.
 pub(crate) type Answer<T> = std::result::Result<T, QdrantError>;
@@ -150,9 +153,9 @@ impl Qdrant {
         let _under_way = self.shared.calls.acquire().await.map_err(|_| lost(doing))?;
         let driver = self.shared.driver.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let tries = async {
-            for _ in 1..TRIES {
+            for tried in 1..TRIES {
                 match call(driver.clone(), request.clone()).await {
-                    Err(source) if is_cut_for_others(&source) => {}
+                    Err(source) if is_cut_for_others(&source) => tokio::time::sleep(PAUSE * tried).await,
                     answer => return answer,
                 }
             }
@@ -224,7 +227,10 @@ fn version(text: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use super::*;
+    use crate::error::tests::closed_for_others;
 
     impl Qdrant {
         /// Returns a server whose calls wait until they are admitted.
@@ -249,6 +255,20 @@ mod tests {
         assert_eq!(version("2.0"), Some((2, 0)));
         for text in ["", "1", "a.b", "1.b"] {
             assert_eq!(version(text), None, "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_that_was_cut_off_for_those_of_others_is_made_again_a_few_times() {
+        for (failures, tries, is_done) in [(1, 2, true), (TRIES - 1, TRIES, true), (TRIES, TRIES, false)] {
+            let (server, made) = (Qdrant::waiting(), AtomicU32::new(0));
+            server.admits_one();
+            let call = |_: Driver, ()| {
+                let is_cut = made.fetch_add(1, Ordering::SeqCst) < failures;
+                async move { (!is_cut).then_some(()).ok_or_else(closed_for_others) }
+            };
+            let answer = server.read("test", (), call).await;
+            assert_eq!((answer.is_ok(), made.load(Ordering::SeqCst)), (is_done, tries), "{answer:?}");
         }
     }
 

@@ -98,4 +98,4 @@ fn of_status(status: &Status, after: Option<Duration>, doing: &'static str) -> E
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

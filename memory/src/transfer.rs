@@ -27,7 +27,6 @@
 //! An export begins with its version and its owner; then come the rows of each session in order, then the records, and
 //! last how many there are, by which a file that was cut is known.
 
-mod anew;
 mod checksum;
 mod copy;
 mod error;
@@ -35,6 +34,7 @@ mod export;
 mod extra;
 pub(crate) mod line;
 mod moved;
+mod older;
 mod owners;
 mod problem;
 mod rows;

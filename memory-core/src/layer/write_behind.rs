@@ -105,6 +105,7 @@ impl WriteBehind {
             queue: Lock::new(queue),
             primary: Lock::new(Durability::Committed),
             kept: Lock::default(),
+            erased: Lock::default(),
             taken: AtomicU64::new(0),
             wake: Arc::new(Notify::new()),
             landings: watch::Sender::new(0),

@@ -86,7 +86,7 @@ pub trait Journal: Debug + Send + Sync + 'static {
     async fn revive(&self, revived: &[(u64, Option<Fence>)]) -> Result<()>;
 
     /// Removes rejected messages by their numbers, and returns how many. Others are skipped, also those that wait. Nothing of them
-    /// remains where the journal stands.
+    /// remains where the journal stands, nor of what was acknowledged before.
     async fn discard(&self, numbers: &[u64]) -> Result<u64>;
 
     /// Removes the messages of an owner with these ids, rejected ones too; returns how many. Nothing of them remains where the

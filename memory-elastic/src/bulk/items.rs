@@ -73,13 +73,31 @@ pub(super) fn write_guard(id: &str, routing: &str, lines: &mut String) {
     lines.push_str("\n{\"doc\":{}}\n");
 }
 
-/// The errors of documents: of one that cannot be read, and of one with a term that is too long.
-const OF_DOCUMENTS: [&str; 4] = [
-    "document_parsing_exception",
-    "mapper_parsing_exception",
-    "max_bytes_length_exceeded_exception",
-    "x_content_parse_exception",
-];
+/// The error of a document with a term that is too long, whatever the mapping.
+const TOO_LONG: &str = "max_bytes_length_exceeded_exception";
+
+/// The errors of a document that cannot be read with the mapping.
+const UNREADABLE: [&str; 3] = ["document_parsing_exception", "mapper_parsing_exception", "x_content_parse_exception"];
+
+/// The error of an index whose mapping has not all fields.
+const STRICT: &str = "strict_dynamic_mapping_exception";
+
+/// How the reasons begin of an index that takes no more, in small letters.
+const LIMITS: [&str; 2] = ["limit of ", "number of documents in the "];
+
+/// Whose fault it is that an operation failed, as far as its own answer tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Blame {
+    /// The index's or the server's.
+    #[default]
+    Index,
+    /// The document's.
+    Document,
+    /// The document's, unless the index takes none: then a field of the mapping may have another type.
+    LikelyDocument,
+    /// The index's, unless it takes others.
+    LikelyIndex,
+}
 
 /// What became of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,13 +108,12 @@ pub(crate) struct Outcome {
     pub(crate) version: i64,
     pub(crate) seq_no: i64,
     pub(crate) primary_term: i64,
-    /// Whether the server refused this document for what it holds.
-    is_refused: bool,
+    blame: Blame,
 }
 
 impl Outcome {
     pub(super) fn too_large() -> Self {
-        Self { status: 413, is_refused: true, ..Self::default() }
+        Self { status: 413, blame: Blame::Document, ..Self::default() }
     }
 
     /// Returns whether the operation was carried out.
@@ -119,9 +136,16 @@ impl Outcome {
         self.status == 429 || self.status >= 500
     }
 
-    /// Returns the error of an operation that was not carried out: the inner one is about this document alone.
-    pub(crate) fn error(&self, doing: &'static str) -> Result<Error> {
-        if self.is_refused {
+    /// Returns the error of an operation that was not carried out: the inner one is about this document alone. `takes_others` tells
+    /// whether the index took other documents at the same time; none if it was given no others.
+    pub(crate) fn error(&self, doing: &'static str, takes_others: Option<bool>) -> Result<Error> {
+        let is_refused = match self.blame {
+            Blame::Index => false,
+            Blame::Document => true,
+            Blame::LikelyDocument => takes_others != Some(false),
+            Blame::LikelyIndex => takes_others == Some(true),
+        };
+        if is_refused {
             let what = format!("{BACKEND} refused the entry: {}", self.fault());
             return Ok(Error::invalid(what));
         }
@@ -157,22 +181,33 @@ fn outcome(item: &Value) -> Option<Outcome> {
     // An error without a name must not pass for the absence of a document.
     let kind = if item.get("error").is_some() && kind.is_empty() { "unnamed".to_owned() } else { kind };
     let (version, seq_no, primary_term) = (number("_version"), number("_seq_no"), number("_primary_term"));
-    let is_refused = status == 413 || status == 400 && item.get("error").is_some_and(is_of_document);
-    Some(Outcome { status, kind, version, seq_no, primary_term, is_refused })
+    let blame = match (status, item.get("error")) {
+        (413, _) => Blame::Document,
+        (400, Some(error)) => blame(error),
+        _ => Blame::Index,
+    };
+    Some(Outcome { status, kind, version, seq_no, primary_term, blame })
 }
 
-/// Returns whether an error can come from nothing but what its document holds.
+/// Returns whose fault an error is that the server answers to what it was sent.
 ///
-/// All others may be the index's: a mapping that somebody changed, a limit, a shard that is full. A document that was refused
-/// for such a one would be left out for good, where one that failed is put again until the index is mended.
-fn is_of_document(error: &Value) -> bool {
+/// A mapping that somebody changed, a limit and a full shard are answered like a document that cannot be stored. A document that was
+/// refused for such a one would be left out for good; one that failed is put again until the index is mended, and what stands
+/// behind it waits. So where the name of the error does not tell, it counts whether the index takes other documents.
+fn blame(error: &Value) -> Blame {
     let chain: Vec<&Value> = successors(Some(error), |error| error.get("caused_by")).collect();
     let kinds: Vec<String> = chain.iter().copied().map(kind_of).collect();
     let has = |names: &[&str]| kinds.iter().any(|kind| names.contains(&kind.as_str()));
     // A limit of the mapping is the index's, although the server meets it while it reads a document.
     let mut reasons = chain.iter().filter_map(|error| error.get("reason")?.as_str());
-    let is_limit = reasons.any(|reason| reason.starts_with("Limit of "));
-    has(&OF_DOCUMENTS) && !has(&["strict_dynamic_mapping_exception"]) && !is_limit
+    let is_limit = reasons.any(|reason| LIMITS.iter().any(|limit| reason.to_lowercase().starts_with(limit)));
+    if has(&[STRICT]) || is_limit {
+        return Blame::Index;
+    }
+    if has(&[TOO_LONG]) {
+        return Blame::Document;
+    }
+    if has(&UNREADABLE) { Blame::LikelyDocument } else { Blame::LikelyIndex }
 }
 
 /// Returns the epoch that the guard says: 0 if there is no such document, none if the server was too busy.

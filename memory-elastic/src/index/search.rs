@@ -1,11 +1,12 @@
 //! Reading an index: searches within one owner, and documents by id.
 
+use elasticsearch::http::Method;
 use memory_core::error::Result;
 use serde_json::{Value, json};
 
 use super::Index;
 use crate::error::{Doing, Fault, garbled, kind_of};
-use crate::transport::Body;
+use crate::transport::{Body, Request};
 
 /// A document as it is stored now, findable or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,17 +22,21 @@ const SEARCH_PATH: &str = "hits.total.value,hits.hits._id,hits.hits._score,hits.
     hits.hits._primary_term,hits.hits._source,hits.hits.fields,hits.hits.sort,\
     hits.hits.inner_hits.*.hits.hits._nested.offset,aggregations";
 
+/// The most bytes that are read of an answer in place of which several shorter ones can be had. A client's time is up long before
+/// it has read as much as it may of one answer.
+const PART_BYTES: usize = 16 << 20;
+
 /// How many documents are read by id at once.
 const LOOK: usize = 1_000;
 
 impl Index {
     /// Searches what is stored under `routing`. An answer without some shard is an error, never a part.
     pub(crate) async fn search(&self, routing: &str, body: Value, doing: &'static str) -> Result<Value> {
-        self.ask_search(routing, body).await.doing(doing)
+        self.ask_search(routing, body, usize::MAX).await.doing(doing)
     }
 
-    /// Searches like [`Self::search`], for `count` hits; none if the answer is longer than what is read of one, and one with
-    /// fewer hits would be shorter.
+    /// Searches like [`Self::search`], for `count` hits; none if the answer is longer than a part is to be, and one with fewer
+    /// hits would be shorter.
     pub(crate) async fn search_part(
         &self,
         routing: &str,
@@ -39,16 +44,18 @@ impl Index {
         count: usize,
         doing: &'static str,
     ) -> Result<Option<Value>> {
-        match self.ask_search(routing, body).await {
+        let most = if count > 1 { PART_BYTES } else { usize::MAX };
+        match self.ask_search(routing, body, most).await {
             Err(Fault::TooLong) if count > 1 => Ok(None),
             answer => answer.map(Some).doing(doing),
         }
     }
 
-    async fn ask_search(&self, routing: &str, body: Value) -> std::result::Result<Value, Fault> {
+    async fn ask_search(&self, routing: &str, body: Value, most: usize) -> std::result::Result<Value, Fault> {
         let query = [("routing", routing), ("allow_partial_search_results", "false"), ("filter_path", SEARCH_PATH)];
-        let patience = self.elastic.config().patience;
-        self.elastic.post(&self.path("_search"), &query, Body::Json(body), patience).await
+        let (path, patience) = (self.path("_search"), self.elastic.config().patience);
+        let request = Request { method: Method::Post, path: &path, query: &query, body: Body::Json(body), patience };
+        self.elastic.call_within(most, request).await
     }
 
     /// Reads a number of some documents, in their order.

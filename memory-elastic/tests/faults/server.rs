@@ -29,7 +29,7 @@ pub(crate) struct Admin {
 
 impl Admin {
     pub(crate) fn of(url: &str, prefix: &str) -> Self {
-        Self { url: url.to_owned(), index: format!("{prefix}-text-*") }
+        Self { url: url.to_owned(), index: format!("{prefix}-*") }
     }
 
     async fn ask(

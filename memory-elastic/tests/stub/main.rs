@@ -1,6 +1,8 @@
 //! A server that fails on purpose: what is acknowledged is there, and what is not is said.
 
 #[cfg(test)]
+mod fault;
+#[cfg(test)]
 mod server;
 
 #[cfg(test)]
@@ -25,7 +27,8 @@ mod tests {
     use serde_json::{Value, json};
     use uuid::Uuid;
 
-    use crate::server::{self, Fault, Stub};
+    use crate::fault::Fault;
+    use crate::server::{self, Stub};
 
     const SEED: u64 = 20;
 
@@ -139,6 +142,43 @@ mod tests {
         stub.refuse_documents(None);
         assert!(text.put(&scope, &[entry(1, 1, false)], Visibility::AfterFlush).await.unwrap().is_empty());
         assert_eq!(stub.stored(&scope).len(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_an_index_can_read_nothing_of_is_no_refused_entry_and_can_be_put_later() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "types").unwrap());
+        let both = [entry(1, 1, false), entry(2, 1, false)];
+        stub.refuse_documents(Some(json!({ "type": "document_parsing_exception", "reason": "canary" })));
+        let error = text.put(&scope, &both, Visibility::AfterFlush).await.unwrap_err();
+        assert!(matches!(error, Error::Backend { .. }), "{error:?}");
+        stub.refuse_documents(None);
+        assert!(text.put(&scope, &both, Visibility::AfterFlush).await.unwrap().is_empty());
+        assert_eq!(stub.stored(&scope).len(), 2);
+    }
+
+    #[tokio::test]
+    async fn what_an_index_refuses_that_takes_others_is_a_refused_entry_and_holds_up_no_other() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "others").unwrap());
+        let (mut odd, other) = (entry(1, 1, false), entry(2, 1, false));
+        odd.fields.tags = vec![server::ODD.to_owned()];
+        let refused = text.put(&scope, &[odd.clone(), other], Visibility::AfterFlush).await.unwrap();
+        assert!(refused.len() == 1 && refused[0].item == odd.item, "{refused:?}");
+        assert!(matches!(refused[0].error, Error::Invalid { .. }), "{refused:?}");
+        assert_eq!(stub.stored(&scope).len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_put_of_which_nothing_was_stored_refreshes_nothing() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "refreshes").unwrap());
+        stub.refuse_documents(Some(json!({ "type": "illegal_argument_exception", "reason": "canary" })));
+        text.put(&scope, &[entry(1, 1, false)], Visibility::OnReturn).await.unwrap_err();
+        assert_eq!(stub.refreshes(), 0);
+        stub.refuse_documents(None);
+        assert!(put(&text, &scope, &[entry(1, 1, false)]).await.is_empty());
+        assert_eq!(stub.refreshes(), 1);
     }
 
     #[tokio::test]
@@ -290,6 +330,19 @@ mod tests {
         let bound = |body: &Value| body.pointer("/query/bool/filter/0/bool/must_not/0/range/epoch/lt").cloned();
         let bounds: Vec<Option<Value>> = stub.searches()[earlier..].iter().map(bound).collect();
         assert_eq!(bounds, [None, Some(Value::from(1)), Some(Value::from(1))]);
+    }
+
+    /// The client may read ten times as much of an answer.
+    #[tokio::test]
+    async fn hits_that_take_long_to_read_together_are_read_in_parts() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "long").unwrap());
+        stub.be_wordy();
+        let (terms, filter) = (vec![Term::new("river").unwrap()], Filter::All);
+        let query = TextQuery { terms, unit: memory_core::Unit::Message, filter, limit: 10 };
+        assert!(text.search(&scope, &query).await.unwrap().hits.is_empty());
+        let sizes: Vec<Option<u64>> = stub.searches().iter().map(|body| body["size"].as_u64()).collect();
+        assert_eq!(sizes, [Some(1_000), Some(0), Some(2), Some(1)]);
     }
 
     /// The stub's erasure finds nothing to delete, as one that came before the put had written, whose answer then was lost.

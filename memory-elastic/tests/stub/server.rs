@@ -10,29 +10,13 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
+use crate::fault::Fault;
+
 /// A tag of entries that the server refuses.
 pub(crate) const REFUSED: &str = "refused";
 
-/// What goes wrong how often, in percent.
-#[derive(Clone, Copy)]
-pub(crate) struct Fault {
-    item: usize,
-    request: usize,
-}
-
-impl Fault {
-    pub(crate) fn never() -> Self {
-        Self { item: 0, request: 0 }
-    }
-
-    pub(crate) fn often() -> Self {
-        Self { item: 25, request: 15 }
-    }
-
-    pub(crate) fn always_busy() -> Self {
-        Self { item: 100, request: 0 }
-    }
-}
+/// A tag of entries that the server refuses as an index does that is not as it was made.
+pub(crate) const ODD: &str = "odd";
 
 struct State {
     random: Random,
@@ -42,6 +26,8 @@ struct State {
     refusal: Option<Value>,
     is_silent: bool,
     is_hiding: bool,
+    is_wordy: bool,
+    refreshes: usize,
     translog: &'static str,
     indexes: BTreeMap<String, Value>,
     /// Version and source by id.
@@ -75,6 +61,8 @@ impl Stub {
             refusal: None,
             is_silent: false,
             is_hiding: false,
+            is_wordy: false,
+            refreshes: 0,
             translog: "request",
             indexes: BTreeMap::new(),
             documents: BTreeMap::new(),
@@ -120,6 +108,16 @@ impl Stub {
     /// Counts a document in every sweep, and shows none.
     pub(crate) fn hide(&self) {
         self.state.lock().unwrap().is_hiding = true;
+    }
+
+    /// Answers searches for more than one hit at length.
+    pub(crate) fn be_wordy(&self) {
+        self.state.lock().unwrap().is_wordy = true;
+    }
+
+    /// Returns how often it was asked to refresh an index.
+    pub(crate) fn refreshes(&self) -> usize {
+        self.state.lock().unwrap().refreshes
     }
 
     pub(crate) fn be_silent(&self) {
@@ -219,8 +217,16 @@ impl State {
             ("PUT", None) => self.create(&name, body),
             ("GET", None) => self.describe(&name),
             ("POST", Some("_mget")) => self.look(body),
-            ("POST", Some("_search")) => self.search(body),
-            ("POST", Some("_refresh")) => (200, json!({ "_shards": { "failed": 0 } }).to_string(), false),
+            ("POST", Some("_search")) => {
+                let (status, answer, cut) = self.search(body);
+                let is_long = self.is_wordy && self.searches.last().is_some_and(|body| body["size"].as_u64() > Some(1));
+                let spaces = if is_long { " ".repeat(17 << 20) } else { String::new() };
+                (status, answer + &spaces, cut)
+            }
+            ("POST", Some("_refresh")) => {
+                self.refreshes += 1;
+                (200, json!({ "_shards": { "failed": 0 } }).to_string(), false)
+            }
             ("POST", Some("_bulk")) => self.bulk(body),
             _ => (405, String::new(), false),
         }
@@ -363,9 +369,11 @@ impl State {
             return json!({ "status": 400, "error": error });
         }
         let words = source["values"].as_array().cloned().unwrap_or_default();
-        if words.iter().any(|word| word.as_str().is_some_and(|word| word.ends_with(REFUSED))) {
+        let has = |tag: &str| words.iter().any(|word| word.as_str().is_some_and(|word| word.ends_with(tag)));
+        let refusals = [(REFUSED, "document_parsing_exception"), (ODD, "illegal_argument_exception")];
+        if let Some((_, kind)) = refusals.into_iter().find(|refusal| has(refusal.0)) {
             self.note("item 400");
-            return json!({ "status": 400, "error": { "type": "document_parsing_exception", "reason": "canary" } });
+            return json!({ "status": 400, "error": { "type": kind, "reason": "canary" } });
         }
         let version = head["version"].as_i64().unwrap();
         if self.documents.get(&id).is_some_and(|(stored, _)| *stored > version) {

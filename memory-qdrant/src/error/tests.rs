@@ -1,4 +1,18 @@
+use std::sync::Arc;
+
 use super::*;
+
+/// Returns what the driver tells where the server closed a connection because many of its calls were given up.
+pub(crate) fn closed_for_others() -> Driver {
+    Driver::from(closed(Code::ResourceExhausted))
+}
+
+/// Returns a status that the client of the connection made, and no server.
+fn closed(code: Code) -> Status {
+    let mut status = Status::new(code, "canary");
+    status.set_source(Arc::new(std::io::Error::other("the connection was closed")));
+    status
+}
 
 fn remedy(error: &Error) -> &'static str {
     match error {
@@ -64,4 +78,18 @@ fn the_words_of_a_server_are_in_no_error() {
     }
     let driver = Driver::ConversionError("canary".to_owned());
     assert!(!format!("{:?}", classify(&driver, "test")).contains("canary"));
+}
+
+#[test]
+fn a_connection_that_was_closed_for_the_calls_of_others_is_told_from_an_answer() {
+    assert!(is_cut_for_others(&closed_for_others()));
+    let table = [
+        Driver::from(Status::new(Code::ResourceExhausted, "canary")),
+        Driver::from(closed(Code::Unavailable)),
+        Driver::ResourceExhaustedError { status: closed(Code::ResourceExhausted), retry_after_seconds: 7 },
+        Driver::ConversionError("canary".to_owned()),
+    ];
+    for driver in table {
+        assert!(!is_cut_for_others(&driver), "{driver}");
+    }
 }

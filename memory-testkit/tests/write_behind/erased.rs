@@ -1,12 +1,15 @@
 //! Erasures reach what waits, wherever they were made.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::engine::{Event, Forget};
+use memory_core::layer::WriteBehind;
 use memory_core::store::Store as _;
-use memory_core::store::chat::{ChatStore, Page};
+use memory_core::store::chat::{Append, ChatStore, NewMessage, Page};
 use memory_core::store::upkeep::Upkeep;
-use memory_core::{Epoch, Error, SessionId};
+use memory_core::{Epoch, Error, SessionId, Truth};
+use memory_testkit::doubles::{Counting, Tapped};
 use tokio::time::sleep;
 
 use crate::fixture::{Bed, ada, message, numbered, read, say, session, talk};
@@ -187,4 +190,21 @@ async fn an_answer_from_before_an_erasure_sets_nothing_aside_that_was_refused_si
     assert_eq!((bed.stored().await, bed.held().await), (numbered(1..2), (2, 0)));
     sleep(Duration::from_secs(4)).await;
     assert_eq!(bed.held().await, (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_erasure_of_many_sessions_reads_once_what_was_set_aside() {
+    let (bed, counting) = (Bed::new(), Arc::new(Counting::default()));
+    let journal = Arc::new(Tapped::new(bed.journal.clone(), counting.clone()));
+    let behind = WriteBehind::open(Truth::chat(bed.primary.clone()), journal, bed.policy).await.unwrap();
+    let chat = behind.chat();
+    for name in ["one", "two", "three"] {
+        let batch = Append::new(vec![NewMessage::sized(message(name), 1)]);
+        chat.store().append(&ada(), &SessionId::new(name).unwrap(), &batch).await.unwrap();
+    }
+    assert_eq!(bed.held().await, (3, 0));
+    counting.reset();
+    let epoch = bed.primary.bury(&ada(), Epoch(0)).await.unwrap();
+    chat.store().erase(&ada(), epoch).await.unwrap();
+    assert_eq!((bed.held().await, counting.calls("rejected")), ((0, 0), 1));
 }

@@ -114,7 +114,8 @@ impl Writer {
     /// Writes the batch. When this returns it is durable; items that were refused are in the tally.
     ///
     /// # Errors
-    /// What the database fails with; then nothing of the batch counts as written, and the same import goes on from there.
+    /// What the database fails with; then nothing of what failed counts as written, and no further batch is written. Another import of
+    /// the same file finds again what is stored.
     pub(super) async fn write(&mut self) -> Result<()> {
         let Batch { messages, rows, records, .. } = std::mem::take(&mut self.waiting);
         let mut batches = JoinSet::new();

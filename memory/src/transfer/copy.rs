@@ -13,11 +13,12 @@ use memory_core::store::records::RecordStore;
 use memory_core::{Epoch, Error, Filter, RecordId, Result, Scope, Seq, SessionId, StoredRecord, Stores};
 
 use super::checksum::Checksum;
+use super::extra;
 use super::moved::Moved;
+use super::older::Pair;
 use super::problem::Problem;
-use super::rows::{Interrupted, is_older_copy, sum_of};
+use super::rows::{Interrupted, sum_of};
 use super::session_reader::{SessionReader, TRIES};
-use super::{anew, extra};
 
 /// Sessions and records that are moved together.
 const PAGE: usize = 500;
@@ -123,8 +124,7 @@ impl<'a> Move<'a> {
             let sessions = self.source.chat()?.store().sessions(scope, after.as_ref(), PAGE).await?;
             let Some(last) = sessions.last() else { break };
             after = Some(last.session.clone());
-            // What a cut-off move into the source has left is none of its sessions.
-            for state in sessions.into_iter().filter(|state| !anew::is_mark(state)) {
+            for state in sessions {
                 self.session(scope, &state, &mut moved).await?;
                 known.insert(state.session);
             }
@@ -175,55 +175,56 @@ impl<'a> Move<'a> {
 
     async fn session(&mut self, scope: &Scope, here: &SessionState, moved: &mut Moved) -> Result<()> {
         moved.sessions += 1;
-        let (session, name) = (&here.session, here.session.name());
-        if !self.mirror && self.is_forgotten_in_target(scope, here).await? {
-            moved.problems.push(Problem::SessionForgotten(name.to_owned()));
-            return Ok(());
-        }
         for _ in 0..TRIES {
-            match self.session_at_once(scope, session, moved).await {
+            match self.session_at_once(scope, here, moved).await {
                 Ok(()) => return Ok(()),
                 Err(Interrupted::Torn) => {}
                 Err(Interrupted::Failed(error)) => return Err(error),
             }
         }
-        moved.problems.push(Problem::SessionBusy(name.to_owned()));
+        moved.problems.push(Problem::SessionBusy(here.session.name().to_owned()));
         Ok(())
     }
 
-    /// Returns whether the session was deleted in the target oftener than in the source, and never written again. If a move
-    /// deleted it last, to copy it anew, it was not forgotten.
-    async fn is_forgotten_in_target(&self, scope: &Scope, here: &SessionState) -> Result<bool> {
-        let store = self.target.chat()?.store();
-        let there = store.read(scope, &here.session, &Page::newest(0)).await?.state;
-        let is_deleted = there.head == Seq(0) && there.fence.generation > here.fence.generation;
-        Ok(is_deleted && !anew::is_under_way(store.as_ref(), scope, &there).await?)
-    }
-
-    /// Copies a session as it is at one moment.
+    /// Copies a session, which was as it was `seen` in the source, as it is at one moment.
     async fn session_at_once(
         &mut self,
         scope: &Scope,
-        session: &SessionId,
+        seen: &SessionState,
         moved: &mut Moved,
     ) -> std::result::Result<(), Interrupted> {
+        let session = &seen.session;
         let (here, there) = (self.source.chat()?.store(), Arc::clone(self.target.chat()?.store()));
         let before = there.read(scope, session, &Page::newest(0)).await?.state;
+        // It was deleted in the target oftener than in the source, and never written again.
+        let is_forgotten = before.head == Seq(0) && before.fence.generation > seen.fence.generation;
+        if is_forgotten && !self.mirror {
+            moved.problems.push(Problem::SessionForgotten(session.name().to_owned()));
+            return Ok(());
+        }
         let (mut sum, mut restored) = self.rows(scope, session, &before).await?;
-        let copied = there.read(scope, session, &Page::newest(0)).await?.state;
         let mut is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
-        if !is_same && (self.mirror || is_older_copy(here.as_ref(), there.as_ref(), scope, session).await?) {
-            anew::begin(there.as_ref(), scope, &copied).await?;
-            match there.delete(scope, &copied).await {
-                Err(Error::Conflict) => return Err(Interrupted::Torn),
-                answer => answer?,
-            };
-            let emptied = there.read(scope, session, &Page::newest(0)).await?.state;
-            (sum, restored) = self.rows(scope, session, &emptied).await?;
-            if restored.is_ok() {
-                anew::end(there.as_ref(), scope, session).await?;
+        if restored.is_ok() && !is_same {
+            let pair = Pair::read(here.as_ref(), there.as_ref(), scope, session).await?;
+            if pair.is_older_copy() {
+                restored = unless_differing(pair.follow(there.as_ref(), scope, &before).await)?;
+                is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
             }
-            is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
+        }
+        if !is_same {
+            let other = there.read(scope, session, &Page::newest(0)).await?.state;
+            if other.fence != before.fence {
+                return Err(Interrupted::Torn);
+            }
+            if self.mirror {
+                match there.delete(scope, &other).await {
+                    Err(Error::Conflict) => return Err(Interrupted::Torn),
+                    answer => answer?,
+                };
+                let emptied = there.read(scope, session, &Page::newest(0)).await?.state;
+                (sum, restored) = self.rows(scope, session, &emptied).await?;
+                is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
+            }
         }
         if !is_same {
             moved.problems.push(Problem::OtherPast(session.name().to_owned(), restored.err()));
@@ -233,7 +234,7 @@ impl<'a> Move<'a> {
     }
 
     /// Copies the rows behind those of the target, which is as `there` says, and returns the checksum of all rows with what the
-    /// target said.
+    /// target said. Summaries that cover rows which are in the target's window are left out.
     async fn rows(
         &mut self,
         scope: &Scope,
@@ -244,17 +245,30 @@ impl<'a> Move<'a> {
         if there.fence.epoch != self.began.said {
             return Err(Error::Fenced.into());
         }
+        let (source, target) = (self.source.chat()?.store(), Arc::clone(self.target.chat()?.store()));
+        let mut late = (there.head == Seq(0)).then(HashSet::new);
         loop {
-            let slice = self.source.chat()?.store().read(scope, session, &session_reader.page()).await?;
-            let rows = session_reader.take(slice)?;
-            let Some(last) = rows.last() else { return Ok((sum, outcome)) };
+            let slice = source.read(scope, session, &session_reader.page()).await?;
+            let mut rows = session_reader.take(slice)?;
+            let Some(last) = rows.last().map(|row| row.seq) else { return Ok((sum, outcome)) };
             rows.iter().for_each(|row| sum.add_message(row));
-            if last.seq > there.head && outcome.is_ok() {
-                let fence = Some(there.fence);
-                let restored = self.target.chat()?.store().restore(scope, session, fence, &rows).await;
+            let count = rows.len() as u64;
+            if last > there.head && outcome.is_ok() {
+                let late = match &mut late {
+                    Some(late) => late,
+                    unread => {
+                        let pair = Pair::read(source.as_ref(), target.as_ref(), scope, session).await?;
+                        unread.insert(pair.late())
+                    }
+                };
+                rows.retain(|row| !late.contains(&row.id));
+                for row in &mut rows {
+                    row.archived_by = row.archived_by.filter(|summary| !late.contains(summary));
+                }
+                let restored = target.restore(scope, session, Some(there.fence), &rows).await;
                 outcome = unless_differing(restored.map(drop)).map_err(Interrupted::Failed)?;
             }
-            self.done += rows.len() as u64;
+            self.done += count;
             (self.progress)(self.done);
         }
     }

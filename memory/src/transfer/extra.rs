@@ -5,15 +5,13 @@ use std::collections::HashSet;
 use memory_core::store::chat::SessionState;
 use memory_core::{Error, Filter, RecordId, Result, Scope, SessionId, Stores};
 
-use super::anew;
 use super::moved::Moved;
 use super::problem::Problem;
 
 /// Sessions and records that are looked at together.
 const PAGE: usize = 500;
 
-/// Finds the owner's sessions that are not among `known`, and removes them for good if `mirror` asks for it. Removes what a move that
-/// was cut off has left of its own.
+/// Finds the owner's sessions that are not among `known`, and removes them for good if `mirror` asks for it.
 pub(super) async fn sessions(
     target: &Stores,
     scope: &Scope,
@@ -28,8 +26,6 @@ pub(super) async fn sessions(
         after = Some(last.session.clone());
         extra.extend(page.into_iter().filter(|state| !known.contains(&state.session)));
     }
-    let (marks, extra): (Vec<SessionState>, Vec<SessionState>) = extra.into_iter().partition(anew::is_mark);
-    anew::tidy(target.chat()?.store().as_ref(), scope, known, &marks).await?;
     if mirror {
         for state in &extra {
             match target.chat()?.store().delete(scope, state).await {

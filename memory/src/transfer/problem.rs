@@ -17,7 +17,7 @@ pub enum Problem {
     ForgottenInSource,
     /// The source holds nothing of the owner, so a mirror would remove everything: nothing is removed.
     EmptySource,
-    /// A session was forgotten in the target; a mirror copies it again.
+    /// A session was forgotten in the target, or a mirror that was stopped had emptied it; a mirror copies it again.
     SessionForgotten(String),
     /// A session was written to each time that it was copied.
     SessionBusy(String),

@@ -1,9 +1,7 @@
-//! The rows of a session: all of them, their checksum, and whether those of a target are an older copy.
-
-use std::collections::HashMap;
+//! The rows of a session: all of them, and their checksum.
 
 use memory_core::store::chat::ChatStore;
-use memory_core::{Error, MessageId, Scope, Seq, SessionId, StoredMessage};
+use memory_core::{Error, Scope, SessionId, StoredMessage};
 
 use super::checksum::Checksum;
 use super::session_reader::{SessionReader, Torn};
@@ -28,7 +26,7 @@ impl From<Error> for Interrupted {
 }
 
 /// Gives `see` the rows of a session, a page at a time.
-async fn each_row(
+pub(super) async fn each_row(
     store: &dyn ChatStore,
     scope: &Scope,
     session: &SessionId,
@@ -49,29 +47,4 @@ pub(super) async fn sum_of(store: &dyn ChatStore, scope: &Scope, session: &Sessi
     let mut sum = Checksum::default();
     each_row(store, scope, session, |row| sum.add_message(row)).await?;
     Ok(sum)
-}
-
-/// Returns whether every row of the target stands in the source at the same place: then the target's session can only
-/// be a copy from before the source was summarised further or forgot something, and may be made anew.
-pub(super) async fn is_older_copy(
-    here: &dyn ChatStore,
-    there: &dyn ChatStore,
-    scope: &Scope,
-    session: &SessionId,
-) -> Result<bool, Interrupted> {
-    let mut places = HashMap::<MessageId, (Seq, bool)>::new();
-    let see = |row: &StoredMessage| {
-        places.insert(row.id, (row.seq, row.message.is_some()));
-    };
-    each_row(here, scope, session, see).await?;
-    let mut is_known = true;
-    let see = |row: &StoredMessage| {
-        is_known &= match places.get(&row.id) {
-            // What the target forgot stays forgotten.
-            Some((seq, has_content)) => *seq == row.seq && (row.message.is_some() || !has_content),
-            None => false,
-        };
-    };
-    each_row(there, scope, session, see).await?;
-    Ok(is_known)
 }

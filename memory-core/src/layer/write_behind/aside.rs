@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::try_join_all;
+use futures_util::future::{join_all, try_join_all};
 use tokio::time::{Instant, timeout};
 
 use crate::error::{Error, Result, Transience};
@@ -13,8 +13,11 @@ use crate::scope::{Epoch, Scope};
 use crate::store::chat::{Fence, Page};
 use crate::store::journal::{Queued, Rejection};
 
-use super::queue::Key;
+use super::queue::{Key, Stale};
 use super::shared::{READS_AT_ONCE, Shared};
+
+/// Why messages are rejected that are discarded at once.
+const ERASED: &str = "the session or its owner was erased before the message was queued";
 
 /// How long a retry waits for those who forget messages, then for those who queue some.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -133,6 +136,52 @@ impl Shared {
         Ok(count)
     }
 
+    /// Notes messages that were erased and that the journal still has: whatever becomes of the call, they leave it without a trace.
+    pub(super) fn doom(&self, numbers: &[u64]) {
+        self.erased.lock().extend(numbers);
+        self.kept.lock().extend(numbers);
+    }
+
+    /// Removes messages from the journal that were erased, or that came into it after their session or owner had been, so that
+    /// nothing of them remains there. They are set aside first: if the process ends, a look at what was set aside removes those that
+    /// have a fence.
+    ///
+    /// # Errors
+    /// That of the journal, if it cannot remove them now. It does with the next ones that it removes.
+    pub(super) async fn withdraw(&self, numbers: Vec<u64>) -> Result<()> {
+        self.doom(&numbers);
+        // At once: the journal makes what comes together durable together.
+        let rejected = join_all(numbers.iter().map(|number| self.journal.reject(*number, ERASED))).await;
+        let discarded = self.journal.discard(&numbers).await;
+        for (number, rejected) in numbers.iter().zip(rejected) {
+            if rejected.is_ok() && discarded.is_ok() {
+                self.erased.lock().remove(number);
+            } else {
+                self.erased.lock().insert(*number);
+            }
+            self.note(rejected);
+        }
+        // What could not be rejected is removed as what the primary has, and what remains of it then.
+        self.acknowledge(numbers).await;
+        discarded.map(drop)
+    }
+
+    /// Removes what remains where the journal stands of messages that were erased.
+    pub(super) async fn clear(&self) {
+        let erased: Vec<u64> = self.erased.lock().iter().copied().collect();
+        if erased.is_empty() {
+            return;
+        }
+        let discarded = self.journal.discard(&erased).await;
+        if discarded.is_ok() {
+            let mut left = self.erased.lock();
+            for number in &erased {
+                left.remove(number);
+            }
+        }
+        self.note(discarded);
+    }
+
     /// Removes what was set aside of a session, if its fence is known and `is_older`.
     pub(super) async fn discard_older(
         &self,
@@ -140,20 +189,35 @@ impl Shared {
         session: &SessionId,
         is_older: impl Fn(Fence) -> bool + Send,
     ) -> Result<()> {
-        let numbers = self.aside_of(scope, session, is_older).await?;
+        let refused = self.journal.rejected(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
+        let meant = refused.filter(|queued| queued.session == *session && queued.fence.is_some_and(&is_older));
+        let numbers: Vec<u64> = meant.map(|queued| queued.number).collect();
         self.journal.discard(&numbers).await.map(drop)
     }
 
-    /// Returns the numbers of what was set aside of a session, where its fence is known and `is_older`.
-    pub(super) async fn aside_of(
-        &self,
-        scope: &Scope,
-        session: &SessionId,
-        is_older: impl Fn(Fence) -> bool + Send,
-    ) -> Result<Vec<u64>> {
-        let refused = self.journal.rejected(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
-        let meant = refused.filter(|queued| queued.session == *session && queued.fence.is_some_and(&is_older));
-        Ok(meant.map(|queued| queued.number).collect())
+    /// Returns the numbers of what was set aside of the same sessions before their erasure, where its fence is known. Reads what was
+    /// set aside of an owner once, however many sessions it is of.
+    pub(super) async fn aside_before(&self, stale: &[Stale]) -> Vec<u64> {
+        let mut owners: BTreeMap<&Scope, BTreeMap<&SessionId, Fence>> = BTreeMap::new();
+        for Stale { scope, session, below, .. } in stale {
+            let least = owners.entry(scope).or_default().entry(session).or_default();
+            *least = (*least).max(*below);
+        }
+        let mut numbers = Vec::new();
+        for (scope, sessions) in owners {
+            let is_before = |queued: &Queued| {
+                let below = sessions.get(&queued.session);
+                queued.fence.zip(below).is_some_and(|(fence, below)| fence < *below)
+            };
+            match self.journal.rejected(Some(scope), usize::MAX).await {
+                Ok(refused) => {
+                    let queued = refused.into_iter().map(|refused| refused.queued);
+                    numbers.extend(queued.filter(is_before).map(|queued| queued.number));
+                }
+                failed => self.note(failed),
+            }
+        }
+        numbers
     }
 }
 

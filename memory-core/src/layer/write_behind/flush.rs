@@ -27,9 +27,6 @@ const UNSURE: &str = "the session or its owner was erased, and whether that was 
 /// Why messages are set aside whose session has gone back to an older fence.
 const OLDER: &str = "the primary has gone back to an older state of the session";
 
-/// Why messages are rejected that are discarded at once.
-const ERASED: &str = "the session or its owner was erased before the message was queued";
-
 impl Shared {
     /// Sends all that waits of a session now to the primary, and returns when it is there.
     ///
@@ -153,15 +150,18 @@ impl Shared {
 
     /// Removes messages from the journal. Those that it cannot remove now it removes with the next ones; if the process ends before, a
     /// later one sends them once more, and the primary has them already.
-    async fn acknowledge(&self, numbers: Vec<u64>) {
+    pub(super) async fn acknowledge(&self, numbers: Vec<u64>) {
         self.kept.lock().extend(numbers);
         let numbers: Vec<u64> = self.kept.lock().iter().copied().collect();
         let done = self.journal.acknowledge(&numbers).await;
         if done.is_ok() {
-            let mut kept = self.kept.lock();
-            for number in &numbers {
-                kept.remove(number);
+            {
+                let mut kept = self.kept.lock();
+                for number in &numbers {
+                    kept.remove(number);
+                }
             }
+            self.clear().await;
         }
         self.note(done);
     }
@@ -257,35 +257,13 @@ impl Shared {
         if stale.is_empty() {
             return;
         }
-        self.acknowledge(stale.iter().flat_map(|stale| &stale.numbers).copied().collect()).await;
-        let mut aside = Vec::new();
-        for Stale { scope, session, below, .. } in &stale {
-            match self.aside_of(scope, session, |fence| fence < *below).await {
-                Ok(numbers) => aside.extend(numbers),
-                failed => self.note(failed),
-            }
-        }
-        // Last, and also where nothing was set aside: nothing of what has left remains where the journal stands.
-        self.note(self.journal.discard(&aside).await);
+        let mut numbers: Vec<u64> = stale.iter().flat_map(|stale| &stale.numbers).copied().collect();
+        self.doom(&numbers);
+        numbers.extend(self.aside_before(&stale).await);
+        self.note(self.withdraw(numbers).await);
         for Stale { scope, session, numbers, .. } in stale {
             self.tell(&Flushed::Dropped { scope, session, count: numbers.len() });
         }
-    }
-
-    /// Removes messages from the journal that came into it after their session or owner had been erased, so that nothing of them
-    /// remains there.
-    ///
-    /// # Errors
-    /// That of the journal, if it cannot remove them. Then they are set aside. A look at what was set aside removes those that have a
-    /// fence.
-    pub(super) async fn withdraw(&self, numbers: Vec<u64>) -> Result<()> {
-        // At once: the journal makes what comes together durable together.
-        let rejected = join_all(numbers.iter().map(|number| self.journal.reject(*number, ERASED))).await;
-        rejected.into_iter().for_each(|outcome| self.note(outcome));
-        let discarded = self.journal.discard(&numbers).await;
-        // What could not be rejected is removed as what the primary has.
-        self.acknowledge(numbers).await;
-        discarded.map(drop)
     }
 
     /// Sets messages aside that were refused again and again, now that the primary has taken one behind them.
@@ -324,7 +302,7 @@ impl Shared {
     }
 
     /// Reports what the journal could not do, where nobody waits for it.
-    fn note(&self, outcome: Result<impl Sized>) {
+    pub(super) fn note(&self, outcome: Result<impl Sized>) {
         if let Err(error) = outcome {
             tracing::warn!(why = error.with_causes(), "the journal failed");
         }

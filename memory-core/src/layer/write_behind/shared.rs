@@ -59,6 +59,8 @@ pub(super) struct Shared {
     pub(super) primary: Lock<Durability>,
     /// Messages that need not go any more and that the journal has not removed yet. They come here before they leave the queue.
     pub(super) kept: Lock<BTreeSet<u64>>,
+    /// Messages that were erased, and of which something may remain where the journal stands.
+    pub(super) erased: Lock<BTreeSet<u64>>,
     /// How many flushes succeeded.
     pub(super) taken: AtomicU64,
     /// Wakes the task.

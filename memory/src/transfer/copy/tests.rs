@@ -47,14 +47,24 @@ async fn note(stores: &Stores, text: &str) {
     stores.records.as_ref().unwrap().store().put(&ada(), &batch).await.unwrap();
 }
 
-/// Archives the first three messages of a session behind a summary.
-async fn fold(stores: &Stores, session: &str, ids: &[MessageId]) {
+async fn state_of(stores: &Stores, session: &str) -> SessionState {
     let (chat, session) = (stores.chat().unwrap().store(), SessionId::new(session).unwrap());
-    let fence = chat.read(&ada(), &session, &Page::newest(0)).await.unwrap().state.fence;
+    chat.read(&ada(), &session, &Page::newest(0)).await.unwrap().state
+}
+
+/// Archives the window of a session up to `last`, which are `ids`, behind a summary, and returns its id.
+async fn fold(stores: &Stores, session: &str, last: u64, ids: Vec<MessageId>) -> MessageId {
+    let SessionState { session, fence, .. } = state_of(stores, session).await;
     let summary = NewMessage::sized(Message::new(Role::Assistant, "the beginning", Timestamp(2)), 2);
-    let span = SeqRange { first: Seq(1), last: Seq(3) };
-    let change = Compaction::Fold { fence, span, ids: ids[..3].to_vec(), summary };
-    chat.compact(&ada(), &session, &change).await.unwrap();
+    let (id, span) = (summary.message.id, SeqRange { first: Seq(1), last: Seq(last) });
+    let change = Compaction::Fold { fence, span, ids, summary };
+    stores.chat().unwrap().store().compact(&ada(), &session, &change).await.unwrap();
+    id
+}
+
+async fn forget_session(stores: &Stores, session: &str) {
+    let seen = state_of(stores, session).await;
+    stores.chat().unwrap().store().delete(&ada(), &seen).await.unwrap();
 }
 
 /// Forgets the owner, as somebody did before anything of this was said.
@@ -83,7 +93,10 @@ async fn all(stores: &Stores) -> (Vec<StoredMessage>, Vec<StoredRecord>, [Epoch;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Nothing,
+    /// What was summarised since.
     OlderCopy,
+    /// What was said on since, forgotten of, and summarised twice: the second summary begins in what the target has.
+    ShorterCopy,
     /// Something else, which a mirror removes.
     Other,
 }
@@ -95,7 +108,7 @@ async fn places(before: Before) -> (Stores, Stores) {
     let long = say(&source, "long", 6).await;
     match before {
         Before::Nothing => {}
-        Before::OlderCopy => {
+        Before::OlderCopy | Before::ShorterCopy => {
             let moved = Move::new(&source, target.clone()).owner(&ada()).await.unwrap();
             assert!(moved.problems.is_empty(), "{:?}", moved.problems);
         }
@@ -106,8 +119,13 @@ async fn places(before: Before) -> (Stores, Stores) {
             note(&target, "Ada moved").await;
         }
     }
-    // What the target has of the session is an older copy now, which is removed and made anew.
-    fold(&source, "long", &long).await;
+    // What the target has of the session is an older copy now.
+    let first = fold(&source, "long", 3, long[..3].to_vec()).await;
+    if before == Before::ShorterCopy {
+        let more = say(&source, "long", 4).await;
+        source.chat().unwrap().store().redact(&ada(), &long[4..5]).await.unwrap();
+        fold(&source, "long", 8, vec![first, long[3], long[5], more[0], more[1]]).await;
+    }
     say(&source, "other", 2).await;
     note(&source, "Ada likes tea").await;
     (source, target)
@@ -155,13 +173,90 @@ async fn a_first_move_that_ends_with_its_process_at_any_call_is_completed_by_the
 }
 
 #[tokio::test]
-async fn a_session_that_was_forgotten_in_the_target_after_it_was_copied_anew_is_not_brought_back() {
+async fn a_move_of_what_was_said_on_that_ends_with_its_process_at_any_call_is_completed_by_the_same_move() {
+    cut_off_anywhere(Before::ShorterCopy).await;
+}
+
+/// Moves once more, and sees that the forgotten session is told and stays away.
+async fn stays_forgotten(source: &Stores, target: &Stores, when: &str) {
+    let problems = Move::new(source, target.clone()).owner(&ada()).await.unwrap().problems;
+    assert!(matches!(&problems[..], [Problem::SessionForgotten(name)] if name == "long"), "{when}: {problems:?}");
+    assert_eq!(state_of(target, "long").await.head, Seq(0), "{when}");
+}
+
+#[tokio::test]
+async fn a_session_that_was_forgotten_in_the_target_after_it_was_brought_up_is_not_brought_back() {
     let (source, target) = places(Before::OlderCopy).await;
     assert!(Move::new(&source, target.clone()).owner(&ada()).await.unwrap().problems.is_empty());
-    let chat = Arc::clone(target.chat().unwrap().store());
-    let long = chat.read(&ada(), &SessionId::new("long").unwrap(), &Page::newest(0)).await.unwrap().state;
-    assert_eq!(long.fence.generation, 1, "it was copied anew");
-    chat.delete(&ada(), &long).await.unwrap();
-    let problems = Move::new(&source, target).owner(&ada()).await.unwrap().problems;
-    assert!(matches!(&problems[..], [Problem::SessionForgotten(name)] if name == "long"), "{problems:?}");
+    assert_eq!(state_of(&target, "long").await.fence.generation, 0, "it was changed in its place");
+    forget_session(&target, "long").await;
+    stays_forgotten(&source, &target, "after the move").await;
+}
+
+#[tokio::test]
+async fn a_session_that_is_forgotten_where_a_move_was_cut_off_at_any_call_is_not_brought_back() {
+    for ending in [Ending::IsDroppedBefore, Ending::IsDroppedAfter] {
+        for nth in 1.. {
+            let (source, target) = places(Before::ShorterCopy).await;
+            let cut = Arc::<Cut>::default();
+            let mut dying = Move::new(&source, cut_by(&target, &cut));
+            cut.arm(nth, ending);
+            let answer = cut.give_up(dying.owner(&ada())).await;
+            forget_session(&target, "long").await;
+            stays_forgotten(&source, &target, &format!("{ending:?} at call {nth}")).await;
+            if answer.is_some() {
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_is_forgotten_in_the_target_at_any_call_of_a_move_is_not_brought_back() {
+    for pause in [Ending::IsDroppedBefore, Ending::IsDroppedAfter] {
+        for nth in 1.. {
+            let (source, target) = places(Before::ShorterCopy).await;
+            let (cut, owner, mut is_forgotten) = (Arc::<Cut>::default(), ada(), false);
+            let mut moving = Move::new(&source, cut_by(&target, &cut));
+            cut.arm(nth, pause);
+            let forgetting = async {
+                cut.reached().await;
+                forget_session(&target, "long").await;
+                is_forgotten = true;
+                cut.resume();
+                std::future::pending::<()>().await;
+            };
+            // Whether it ends well depends on the call.
+            let answer = tokio::select! {
+                biased;
+                answer = moving.owner(&owner) => answer,
+                () = forgetting => unreachable!("it waits for ever"),
+            };
+            assert!(matches!(answer, Ok(_) | Err(Error::Fenced)), "{pause:?} at call {nth}: {answer:?}");
+            if !is_forgotten {
+                break;
+            }
+            stays_forgotten(&source, &target, &format!("{pause:?} at call {nth}")).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_mirror_back_from_where_a_mirror_was_cut_off_at_any_call_removes_no_last_copy() {
+    for ending in [Ending::IsDroppedBefore, Ending::IsDroppedAfter] {
+        for nth in 1.. {
+            let (source, target) = (stores(), stores());
+            say(&source, "long", 6).await;
+            say(&target, "long", 2).await;
+            let cut = Arc::<Cut>::default();
+            let mut dying = Move::new(&source, cut_by(&target, &cut)).mirroring();
+            cut.arm(nth, ending);
+            let answer = cut.give_up(dying.owner(&ada())).await;
+            Move::new(&target, source.clone()).mirroring().owner(&ada()).await.unwrap();
+            assert!(state_of(&source, "long").await.head > Seq(0), "{ending:?} at call {nth}");
+            if answer.is_some() {
+                break;
+            }
+        }
+    }
 }
