@@ -1,11 +1,14 @@
 //! Settings of windows: how much of a conversation is recent, shown, searched and kept, and the figures that tell it.
 
-use memory_core::engine::{ContextRequest, PartKind, Search, Session};
+use std::sync::Arc;
+
+use memory_core::engine::{ContextRequest, Forget, PartKind, Search, Session};
 use memory_core::store::chat::{Page, View};
 use memory_core::window::{BufferConfig, Folding, MemoryStats};
 use memory_core::{Message, Role, Seq};
 
 use super::world::{World, kinds, session, texts};
+use crate::doubles::Counting;
 use crate::isolation::Stores;
 use crate::{Bed, Failure, Scene, equal};
 
@@ -13,6 +16,8 @@ scenarios!(TABLE: Stores = [
     s0_3_s0_18_the_window_bounds_what_is_recent_and_what_a_context_shows,
     s0_4_what_was_archived_without_a_summary_is_found_and_comes_back,
     s0_12_a_conversation_with_a_capacity_is_searched_within_it_before_and_after_it_is_folded,
+    s0_12_neither_instructions_nor_what_was_replaced_or_forgotten_use_a_capacity_up,
+    s0_12_a_search_within_a_capacity_counts_no_more_than_a_thousand_rows,
     s0_22_a_preset_keeps_the_size_of_its_window,
     s2_2_upkeep_folds_each_conversation_by_the_settings_of_its_last_append,
     s4_12_the_figures_of_a_conversation_are_told_as_it_is_folded_and_archived,
@@ -95,6 +100,53 @@ async fn s0_12_a_conversation_with_a_capacity_is_searched_within_it_before_and_a
     }
     let everywhere = talk.scoped().search(&Search::new("rose Aurora").limit(1)).await?;
     equal(texts(&everywhere), ["My rose is called Aurora."])
+}
+
+async fn s0_12_neither_instructions_nor_what_was_replaced_or_forgotten_use_a_capacity_up(bed: Bed<Stores>) -> Scene {
+    let (world, talk) = opened(&bed, BufferConfig::default().with_capacity_messages(10)).await?;
+    talk.append(vec![world.user("My rose is called Aurora.")]).await?;
+    talk.append((0..10).map(|_| world.say(Role::System, "You are a gardener.")).collect()).await?;
+    let slips = world.chatter(5);
+    let ids = slips.iter().map(|message| message.id).collect();
+    talk.append(slips).await?;
+    talk.flush().await?;
+    talk.scoped().forget(&Forget::Messages(ids)).await?;
+    let answer = world.say(Role::Assistant, "A fine name.");
+    let mut from = answer.id;
+    talk.append(vec![answer]).await?;
+    for n in 0..10 {
+        let anew = world.say(Role::Assistant, &format!("A fine name, for the {n}th time."));
+        let next = anew.id;
+        talk.replace(from, vec![anew]).await?;
+        from = next;
+    }
+    talk.append(world.chatter(4)).await?;
+    talk.flush().await?;
+    for _ in 0..2 {
+        check!(finds_aurora(&talk).await?, "it is the tenth message from the end");
+        world.tend().await?;
+    }
+    talk.append(vec![world.user("Good night.")]).await?;
+    talk.flush().await?;
+    check!(!finds_aurora(&talk).await?, "it is the eleventh message from the end");
+    Ok(())
+}
+
+async fn s0_12_a_search_within_a_capacity_counts_no_more_than_a_thousand_rows(bed: Bed<Stores>) -> Scene {
+    let config = BufferConfig::default().with_capacity_messages(10);
+    let (world, talk) = opened(&bed, config).await?;
+    talk.append(vec![world.user("My rose is called Aurora.")]).await?;
+    talk.append((0..1_300).map(|_| world.say(Role::System, "You are a gardener.")).collect()).await?;
+    talk.flush().await?;
+    world.tend().await?;
+    let counting = Arc::<Counting>::default();
+    let memory = world.ground.open_counted(&counting, |_, builder| builder.buffer(config)).await?;
+    let there = memory.of(talk.scoped().scope()).session(talk.id());
+    counting.reset();
+    check!(!finds_aurora(&there).await?, "a thousand rows were counted, and ten numbers before them");
+    let (calls, rows) = (counting.calls("read"), counting.rows("read"));
+    check!(rows <= 1_100 && calls <= 8, "{rows} rows in {calls} calls");
+    Ok(())
 }
 
 async fn finds_aurora(talk: &Session) -> Result<bool, Failure> {
