@@ -21,6 +21,7 @@ scenarios!(TABLE: Stores = [
     s0_22_a_preset_keeps_the_size_of_its_window,
     s2_2_upkeep_folds_each_conversation_by_the_settings_of_its_last_append,
     s4_12_the_figures_of_a_conversation_are_told_as_it_is_folded_and_archived,
+    s4_12_how_often_a_conversation_was_summarised_is_told_although_summaries_are_merged_and_leave,
 ]);
 
 async fn opened(bed: &Bed<Stores>, config: BufferConfig) -> Result<(World, Session), Failure> {
@@ -198,4 +199,33 @@ async fn s4_12_the_figures_of_a_conversation_are_told_as_it_is_folded_and_archiv
     world.tend().await?;
     let left = archiving.stats().await?;
     equal((left.total_entries, left.summarization_count, left.eviction_count), (5, 1, 18))
+}
+
+async fn s4_12_how_often_a_conversation_was_summarised_is_told_although_summaries_are_merged_and_leave(
+    bed: Bed<Stores>,
+) -> Scene {
+    let config = BufferConfig::default().with_capacity_messages(20).with_max_summaries(3, 3);
+    let (world, talk) = opened(&bed, config).await?;
+    let mut summarised = 0;
+    for _ in 0..12 {
+        talk.append(world.chatter(6)).await?;
+        talk.flush().await?;
+        summarised += world.memory.upkeep_once().await?.summarised as u64;
+        equal(talk.stats().await?.summarization_count, summarised)?;
+    }
+    let active = talk.read(&Page::newest(100)).await?.messages;
+    let summaries: Vec<_> = active.into_iter().filter(|row| row.covers.is_some()).collect();
+    check!(summaries.len() <= 3 && summarised > 6, "{} summaries of {summarised}", summaries.len());
+    // The oldest is one of summaries.
+    let merged = summaries.first().ok_or("there is no summary")?;
+    talk.unfold(merged.id).await?;
+    equal(talk.stats().await?.summarization_count, summarised - 1)?;
+    // Those that leave without a summary are counted on.
+    let archiving = talk.with(config.with_max_summaries(1, 2).with_folding(Folding::Archive))?;
+    archiving.append(world.chatter(1)).await?;
+    archiving.flush().await?;
+    world.memory.upkeep_once().await?;
+    let active = archiving.read(&Page::newest(100)).await?.messages;
+    check!(active.iter().any(|row| row.is_archive()), "no summary left the window: {active:?}");
+    equal(archiving.stats().await?.summarization_count, summarised - 1)
 }
