@@ -13,7 +13,7 @@ use memory_core::store::records::RecordStore;
 use memory_core::{Epoch, Error, Filter, RecordId, Result, Scope, Seq, SessionId, StoredRecord, Stores};
 
 use super::checksum::Checksum;
-use super::moved::Moved;
+use super::moved::{Moved, on_board};
 use super::problem::Problem;
 use super::rows::{Interrupted, is_older_copy, sum_of};
 use super::session_reader::{SessionReader, TRIES};
@@ -131,6 +131,7 @@ impl<'a> Move<'a> {
         }
         extra::sessions(&self.target, scope, &known, self.mirror, &mut moved).await?;
         self.records(scope, &mut moved).await?;
+        moved.on_board = on_board(self.source, scope).await;
         Ok(moved)
     }
 
