@@ -20,6 +20,7 @@ scenarios!(TABLE: Stores = [
     s0_12_a_search_within_a_capacity_counts_no_more_than_a_thousand_rows,
     s0_22_a_preset_keeps_the_size_of_its_window,
     s2_2_upkeep_folds_each_conversation_by_the_settings_of_its_last_append,
+    s2_2_upkeep_elsewhere_folds_by_its_own_settings_until_an_append_there_says_others,
     s4_12_the_figures_of_a_conversation_are_told_as_it_is_folded_and_archived,
     s4_12_how_often_a_conversation_was_summarised_is_told_although_summaries_are_merged_and_leave,
 ]);
@@ -180,6 +181,28 @@ async fn s2_2_upkeep_folds_each_conversation_by_the_settings_of_its_last_append(
     wide.flush().await?;
     let elsewhere = world.ground.open(|_, builder| builder).await?.of(wide.scoped().scope()).session(wide.id());
     equal(elsewhere.state().await?.asked, 200_000)
+}
+
+async fn s2_2_upkeep_elsewhere_folds_by_its_own_settings_until_an_append_there_says_others(bed: Bed<Stores>) -> Scene {
+    let common = BufferConfig::default().with_capacity_messages(20);
+    let (world, _) = opened(&bed, common).await?;
+    let ada = world.owner("ada")?;
+    let off = BufferConfig::default().with_folding(Folding::Off);
+    for name in ["said", "unsaid"] {
+        let whole = ada.session(&session(name)?).with(off)?;
+        whole.append(world.chatter(20)).await?;
+        whole.flush().await?;
+    }
+    let elsewhere = world.ground.open(|_, builder| builder.buffer(common)).await?;
+    let there = elsewhere.of(ada.scope());
+    let (said, unsaid) = (there.session(&session("said")?).with(off)?, there.session(&session("unsaid")?));
+    // No message is needed for that.
+    said.append(Vec::new()).await?;
+    check!(elsewhere.upkeep_once().await?.summarised > 0, "nothing is folded by the settings of the other memory");
+    equal(said.state().await?.active_messages, 40)?;
+    let active = unsaid.state().await?.active_messages;
+    check!(active < 40, "{active} messages are in a window of twenty");
+    Ok(())
 }
 
 async fn s4_12_the_figures_of_a_conversation_are_told_as_it_is_folded_and_archived(bed: Bed<Stores>) -> Scene {
