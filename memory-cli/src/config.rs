@@ -243,7 +243,7 @@ pub(crate) fn owner(tenant: Option<&str>, subject: Option<&str>) -> Result<Scope
         let how = "say whose memory this is: --tenant NAME --subject NAME, or set MEMORY_TENANT and MEMORY_SUBJECT";
         return Err(Failure::Usage(how.to_owned()));
     };
-    Ok(Scope::new(tenant, subject)?)
+    Ok(Scope::from_names(tenant, subject)?)
 }
 
 /// Returns the path of the file `name` in the platform's data folder, which is made if it is missing; `how` says what to do where there

@@ -7,6 +7,7 @@ mod link;
 mod openai;
 mod role;
 mod stored;
+mod summarised;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -11,21 +11,72 @@ use crate::number;
 /// The longest part of a scope, and the longest session name, in bytes.
 pub const MAX_NAME_BYTES: usize = 255;
 
-/// The owner of data: a tenant and a subject within it.
+/// What the subjects of agents and of teams begin with, and no other.
+const AGENT: &str = "@agent/";
+const TEAM: &str = "@team/";
+
+/// The owner of data: a tenant and a subject within it. An agent and a team are subjects that no person can be.
 ///
 /// Two scopes are the same owner exactly if both parts are byte for byte equal: no case folding, no Unicode
 /// normalisation, no prefixes. Cheap to clone.
+///
+/// ```
+/// use memory_core::Scope;
+///
+/// let ada = Scope::new("acme", "ada")?;
+/// let planner = Scope::agent("acme", "planner")?;
+/// let travel = Scope::team("acme", "travel")?;
+/// assert_ne!(planner, Scope::new("acme", "planner")?);
+/// assert!(Scope::new("acme", &planner.subject()).is_err(), "nobody can sign up as the agent");
+/// # Ok::<(), memory_core::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scope {
     key: Arc<str>,
 }
 
 impl Scope {
-    /// Returns the scope of `subject` within `tenant`, each 1 to 255 bytes of any text.
+    /// Returns the scope of `subject` within `tenant`, each 1 to 255 bytes of any text, but for subjects that begin as those of agents
+    /// and teams do: `@agent/` and `@team/`. So a subject may come from outside.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a part is empty or longer than 255 bytes, or if the subject is an agent's or a team's.
+    pub fn new(tenant: &str, subject: &str) -> Result<Self> {
+        if let Some(kind) = [AGENT, TEAM].into_iter().find(|kind| subject.starts_with(kind)) {
+            return Err(Error::invalid(format!("a subject that begins with {kind} is no person's")));
+        }
+        Self::from_names(tenant, subject)
+    }
+
+    /// Returns the scope of an agent within `tenant`: what it alone remembers, whoever it works for. A context shows it to others only
+    /// where they name it ([`ContextRequest::sharing`](crate::engine::ContextRequest::sharing)).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the tenant is empty or longer than 255 bytes, or the name of the agent empty or longer than 248.
+    pub fn agent(tenant: &str, agent: &str) -> Result<Self> {
+        Self::of_kind(tenant, AGENT, agent)
+    }
+
+    /// Returns the scope of a team within `tenant`: what its members share by naming it
+    /// ([`ContextRequest::sharing`](crate::engine::ContextRequest::sharing)), and its board.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the tenant is empty or longer than 255 bytes, or the name of the team empty or longer than 249.
+    pub fn team(tenant: &str, team: &str) -> Result<Self> {
+        Self::of_kind(tenant, TEAM, team)
+    }
+
+    fn of_kind(tenant: &str, kind: &str, name: &str) -> Result<Self> {
+        check_name(name, "the name")?;
+        Self::from_names(tenant, &format!("{kind}{name}"))
+    }
+
+    /// Returns the scope that has this [`Scope::tenant`] and [`Scope::subject`], be it of an agent or a team too. For names that were
+    /// shown or chosen by whoever keeps the memory; who comes from outside is a [`Scope::new`].
     ///
     /// # Errors
     /// [`Error::Invalid`] if a part is empty or longer than 255 bytes.
-    pub fn new(tenant: &str, subject: &str) -> Result<Self> {
+    pub fn from_names(tenant: &str, subject: &str) -> Result<Self> {
         check_name(tenant, "the tenant")?;
         check_name(subject, "the subject")?;
         Ok(Self { key: format!("{}.{}", encode(tenant), encode(subject)).into() })
@@ -44,7 +95,7 @@ impl Scope {
     /// [`Error::Invalid`] if no scope has that key.
     pub fn from_key(key: &str) -> Result<Self> {
         let scope = key.split_once('.').and_then(|(tenant, subject)| {
-            let scope = Self::new(&decode(tenant)?, &decode(subject)?).ok()?;
+            let scope = Self::from_names(&decode(tenant)?, &decode(subject)?).ok()?;
             (scope.key() == key).then_some(scope)
         });
         scope.ok_or_else(|| Error::invalid("not the key of a scope"))
@@ -55,7 +106,7 @@ impl Scope {
         self.part(0)
     }
 
-    /// Returns the subject's name.
+    /// Returns the subject's name, with what tells an agent's or a team's from others.
     pub fn subject(&self) -> String {
         self.part(1)
     }
@@ -154,6 +205,29 @@ mod tests {
             prop_assert!(x.key().bytes().all(|c| c.is_ascii_alphanumeric() || b"-_.".contains(&c)));
             prop_assert_eq!(Scope::from_key(x.key()).unwrap(), x);
         }
+
+        #[test]
+        fn agents_and_teams_share_no_key_with_anyone(a in (hostile(), hostile()), b in (hostile(), hostile())) {
+            let (agent, other) = (Scope::agent(&a.0, &a.1).unwrap(), Scope::agent(&b.0, &b.1).unwrap());
+            let (team, person) = (Scope::team(&b.0, &b.1).unwrap(), Scope::new(&b.0, &b.1).unwrap());
+            prop_assert_eq!(agent == other, a == b);
+            prop_assert!(agent != team && agent != person && team != person && other != team && other != person);
+        }
+    }
+
+    #[test]
+    fn no_subject_from_outside_is_an_agent_or_a_team() {
+        for scope in [Scope::agent("acme", "planner").unwrap(), Scope::team("acme", "planner").unwrap()] {
+            let subject = scope.subject();
+            assert!(matches!(Scope::new("acme", &subject), Err(Error::Invalid { .. })), "{subject}");
+            assert_eq!(Scope::from_names("acme", &subject).unwrap(), scope);
+            assert_eq!(Scope::from_key(scope.key()).unwrap(), scope);
+        }
+        for name in ["", &*"x".repeat(250)] {
+            assert!(matches!(Scope::agent("acme", name), Err(Error::Invalid { .. })));
+            assert!(matches!(Scope::team("acme", name), Err(Error::Invalid { .. })));
+        }
+        assert!(Scope::agent("acme", &"x".repeat(248)).is_ok() && Scope::team("acme", &"x".repeat(249)).is_ok());
     }
 
     #[test]

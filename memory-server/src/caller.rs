@@ -85,14 +85,15 @@ fn owner(grant: &Grant, headers: &HeaderMap) -> Result<Scope, Problem> {
     let subject = match subject {
         // It means every subject, and is none.
         Some(subject) if grant.is_of_tenant() && subject == grant.subject() => return Err(unclear()),
-        Some(subject) if grant.is_of_tenant() => subject,
+        // It comes from outside, and names no agent and no team.
+        Some(subject) if grant.is_of_tenant() => return Ok(Scope::new(grant.tenant(), subject)?),
         None if grant.is_of_tenant() => return Err(unclear()),
         Some(subject) if subject != grant.subject() => {
             return Err(Problem::new(StatusCode::FORBIDDEN, "the token is of another subject"));
         }
         _ => grant.subject(),
     };
-    Ok(Scope::new(grant.tenant(), subject)?)
+    Ok(Scope::from_names(grant.tenant(), subject)?)
 }
 
 fn unclear() -> Problem {

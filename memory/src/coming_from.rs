@@ -130,8 +130,8 @@
 //! | `RingBuffer::new(cap).with_threshold(0.75)` | [`RingBuffer`](crate::window::RingBuffer), in process; what is to last is a [`Session`](crate::Session) |
 //! | `MemoryEntry::new(content, tokens)` | [`Entry`](crate::window::Entry), counted by a counter or by the caller |
 //! | `should_summarize` | [`RingBuffer::needs_summary`](crate::window::RingBuffer::needs_summary) |
-//! | `create_agent_buffer`, `add_to_agent` | a session of the owner `agent:ID`, [`Session::append`](crate::Session::append) |
-//! | `Blackboard`, `add_to_blackboard`, `recall` | [`Scoped::blackboard`](crate::Scoped::blackboard) of the team's owner: `put`, `get`, `search` |
+//! | `create_agent_buffer`, `add_to_agent` | a session of the owner [`Scope::agent`](crate::Scope::agent), [`Session::append`](crate::Session::append) |
+//! | `Blackboard`, `add_to_blackboard`, `recall` | [`Scoped::blackboard`](crate::Scoped::blackboard) of the owner [`Scope::team`](crate::Scope::team): `put`, `get`, `search` |
 //! | `BlackboardEntry::new(k, v).with_ttl(secs)` | [`BoardEntry`](crate::BoardEntry) |
 //! | `with_embeddings` | [`BoardEntry::embedded`](crate::BoardEntry::embedded), and an embedder of the memory |
 //!
@@ -142,10 +142,10 @@
 //!
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
 //! let memory = memory::open("memory:").await?.build().await?;
-//! let planner = memory.of(&Scope::new("acme", "agent:planner")?);
+//! let planner = memory.of(&Scope::agent("acme", "planner")?);
 //! planner.session(&SessionId::new("run-1")?)
 //!     .append(vec![Message::new(Role::Assistant, "First I look up the trains.", memory.now())]).await?;
-//! let board = memory.of(&Scope::new("acme", "team:travel")?).blackboard();
+//! let board = memory.of(&Scope::team("acme", "travel")?).blackboard();
 //! board.put(&BoardEntry::new("train", "leaves at nine").with_ttl(Duration::from_secs(60))).await?;
 //! assert!(board.get("train").await?.is_some());
 //! # Ok::<(), memory::Error>(())

@@ -22,7 +22,8 @@
 //! ```
 //!
 //! Boards ([`Scoped::blackboard`](crate::Scoped::blackboard)) are neither exported nor moved: what stands there is for now, and
-//! expires. The new place begins with empty ones.
+//! expires. The new place begins with empty ones, and [`Moved::on_board`] tells how many entries stay behind. What is noted in a
+//! process ([`Scoped::note`](crate::Scoped::note)) stays there too.
 //!
 //! An export begins with its version and its owner; then come the rows of each session in order, then the records, and
 //! last how many there are, by which a file that was cut is known.

@@ -16,7 +16,7 @@ use memory::{BoardEntry, Error, Memory, Message, Result, Role, Scope, Search, Se
 async fn main() -> Result<()> {
     let file = std::env::args().nth(1).ok_or_else(|| Error::invalid("give the path of a file"))?;
     let config = RedisConfig::from_env()?.ok_or_else(|| Error::invalid("set REDIS_URL"))?;
-    let team = Scope::new("acme", "research")?;
+    let team = Scope::team("acme", "research")?;
     let session = SessionId::new("standup")?;
 
     let planner = agent(config.clone(), &file).await?;

@@ -40,8 +40,8 @@ pub use entry::{BoardEntry, BoardReceipt, BoardResults, BoardStats};
 /// use memory_core::engine::BoardEntry;
 /// use memory_core::{Scope, SessionId};
 ///
-/// let team = memory.of(&Scope::new("acme", "team:research")?).blackboard();
-/// let planner = memory.of(&Scope::new("acme", "agent:planner")?).session(&SessionId::new("notes")?); // its own
+/// let team = memory.of(&Scope::team("acme", "research")?).blackboard();
+/// let planner = memory.of(&Scope::agent("acme", "planner")?).session(&SessionId::new("notes")?); // its own
 ///
 /// let entry = BoardEntry::new("writer", "writes up the teapot survey").with_ttl(Duration::from_secs(3_600));
 /// team.put(&entry.embedded()).await?;

@@ -170,8 +170,12 @@ impl Session {
 
     /// Returns the handle with settings of its own, for the contexts, searches and appends that are made with it.
     ///
-    /// Upkeep folds the window by the settings of the last append, if it runs in the process that made it. Another process uses the
-    /// settings of its own memory, but the next append tells every process a larger token limit.
+    /// Upkeep folds the window by the settings of the last append, be it of no messages, that was made with the same memory; it knows
+    /// those of 10,000 conversations. They are not stored. So the upkeep of another process folds what it indexes by the settings of its
+    /// own memory ([`MemoryBuilder::buffer`](super::MemoryBuilder::buffer)), and so does that of this one from a restart to the next
+    /// append: also where the conversation has a larger capacity here, or [`Folding::Off`](crate::window::Folding::Off). What was folded
+    /// stays in the log, and [`Session::unfold`] brings it back. Only a token limit is stored, with the next message: the largest one counts
+    /// for every process whose settings say none.
     ///
     /// # Errors
     /// `Invalid` for settings that cannot be kept: [`BufferConfig::check`].

@@ -28,6 +28,7 @@ mod terms;
 mod told;
 mod unfold;
 mod window;
+mod within;
 mod working;
 
 pub use contents::Context;

@@ -143,26 +143,28 @@ impl Session {
         Ok(self.read(&Page::newest(0)).await?.state)
     }
 
-    /// Returns the statistics of the window: its messages and summaries with their tokens, how many summaries it holds, how many messages
-    /// have left it or were forgotten, and the tokens that it should stay below. Reads the window, in pages. Of a branch it counts what it
-    /// holds itself.
+    /// Returns the statistics of the window: its messages and summaries with their tokens, how often messages and summaries were
+    /// summarised, how many messages have left it or were forgotten, and the tokens that it should stay below. What
+    /// [`Session::unfold`] or forgetting undid was not summarised. Reads the window, in pages. Of a branch it counts what it holds itself.
     pub async fn stats(&self) -> Result<MemoryStats> {
         let (mut rows, mut after, mut summaries, mut archives) = (1, Seq(0), 0_u64, 0_u64);
+        let mut summarised = 0_u64;
         let Slice { mut state, messages, .. } = self.read(&Page::after(Seq(0), 1, View::Log)).await?;
         let links = messages.iter().filter(|row| row.begins_branch()).count() as u64;
-        // Only then does any row stand for others.
-        while rows > 0 && state.active_messages != state.head.0 {
+        // Only then does any row stand for others, be it for a single one.
+        while rows > 0 && (state.active_messages != state.head.0 || state.revision != state.began()) {
             let Slice { messages, state: now, .. } = self.read(&Page::after(after, ROWS, View::Active)).await?;
             (rows, state) = (messages.len(), now);
             after = messages.last().map_or(after, |row| row.seq);
             archives += messages.iter().filter(|row| row.is_archive()).count() as u64;
             summaries += messages.iter().filter(|row| row.covers.is_some() && !row.is_archive()).count() as u64;
+            summarised = summarised.saturating_add(sum(messages.iter().map(StoredMessage::summarised)));
         }
         let messages = state.active_messages.saturating_sub(summaries + archives + links);
         Ok(MemoryStats {
             total_entries: messages.saturating_add(summaries),
             total_tokens: state.active_tokens,
-            summarization_count: summaries,
+            summarization_count: summarised,
             eviction_count: state.head.0.saturating_sub(messages + links),
             capacity: self.buffer().limit_beside(state.asked),
         })

@@ -95,7 +95,7 @@ pub struct MemoryStats {
     pub total_entries: u64,
     /// Their tokens.
     pub total_tokens: u64,
-    /// How often entries were summarised.
+    /// How often entries were summarised. Merging summaries adds to it.
     pub summarization_count: u64,
     /// How many entries were evicted.
     pub eviction_count: u64,

@@ -107,7 +107,7 @@ impl Grant {
     /// # Errors
     /// `Invalid` for names that no owner has.
     pub fn new(token: &Token, tenant: &str, subject: &str, rights: Rights, made_at: Timestamp) -> Result<Self> {
-        Scope::new(tenant, subject)?;
+        Scope::from_names(tenant, subject)?;
         let (id, digest) = (token.id.clone(), token.digest());
         let subject = (subject != ANY).then(|| subject.to_owned());
         Ok(Self { id, digest, tenant: tenant.to_owned(), subject, rights, made_at, expires_at: None })
@@ -192,7 +192,7 @@ impl Grant {
 
     pub(super) fn of_row(row: Row) -> Option<Self> {
         let Row { id, sha256, tenant, subject, rights, made_at, expires_at } = row;
-        Scope::new(&tenant, &subject).ok()?;
+        Scope::from_names(&tenant, &subject).ok()?;
         let subject = (subject != ANY).then_some(subject);
         Some(Self { digest: unhex(&sha256)?, id, tenant, subject, rights, made_at, expires_at })
     }

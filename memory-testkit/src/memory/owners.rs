@@ -1,15 +1,16 @@
 //! Owners with equal sessions, equal ids and names that run together: none ever sees another.
 
-use memory_core::engine::{Forget, Remember, Scoped, Search};
+use memory_core::engine::{ContextRequest, Forget, Remember, Scoped, Search};
 use memory_core::store::chat::Page;
 use memory_core::{Filter, Message, MessageId, RecordId, Scope};
 
-use super::world::{World, found, session};
+use super::world::{World, found, holds, session};
 use crate::isolation::Stores;
-use crate::{Bed, Scene, equal};
+use crate::{Bed, Failure, Scene, equal};
 
 scenarios!(TABLE: Stores = [
     s2_10_s1_17_owners_with_equal_sessions_and_ids_never_see_each_other,
+    s4_9_a_person_an_agent_and_a_team_of_one_name_never_see_each_other,
     s2_10_conversations_of_one_owner_have_windows_of_their_own,
 ]);
 
@@ -63,8 +64,36 @@ async fn s2_10_s1_17_owners_with_equal_sessions_and_ids_never_see_each_other(bed
     let world = World::open(&bed).await?;
     // Joined by a colon, both would be one.
     let (ada, bob) = (Scope::new(&format!("{}:a", bed.tenant), "b")?, Scope::new(&bed.tenant, "a:b")?);
+    never_mix(&world, &ada, &bob).await
+}
+
+async fn s4_9_a_person_an_agent_and_a_team_of_one_name_never_see_each_other(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let [person, agent, _] = named(&bed.tenant, "planner")?;
+    never_mix(&world, &person, &agent).await?;
+    let [_, agent, team] = named(&bed.tenant, "writer")?;
+    never_mix(&world, &agent, &team).await?;
+    let [person, _, team] = named(&bed.tenant, "editor")?;
+    never_mix(&world, &team, &person).await?;
+    // A context shares what is a team's by naming it.
+    let [_, agent, team] = named(&bed.tenant, "travel")?;
+    world.memory.of(&team).remember(Remember::fact("The train leaves at nine")).await?;
+    let talk = world.memory.of(&agent).session(&session("run")?);
+    let request = ContextRequest::new("When does the train leave?", 2_000);
+    let alone = talk.assemble(&request).await?;
+    check!(alone.messages().all(|message| !message.text().contains("at nine")), "not named, and shown: {alone:#?}");
+    holds(&talk.assemble(&request.sharing([team])).await?, "at nine")
+}
+
+/// Returns a person, an agent and a team of this name.
+fn named(tenant: &str, name: &str) -> Result<[Scope; 3], Failure> {
+    Ok([Scope::new(tenant, name)?, Scope::agent(tenant, name)?, Scope::team(tenant, name)?])
+}
+
+/// Passes if neither of two owners sees anything of the other, also while the first is erased.
+async fn never_mix(world: &World, ada: &Scope, bob: &Scope) -> Scene {
     let ids = Ids { message: MessageId::fresh(), record: RecordId::fresh() };
-    for (scope, name) in [(&ada, "Aurora"), (&bob, "Boreas")] {
+    for (scope, name) in [(ada, "Aurora"), (bob, "Boreas")] {
         let owner = world.memory.of(scope);
         let said = Message { id: ids.message, ..world.user(&format!("My rose is called {name}.")) };
         owner.session(&session("talk")?).append(vec![said]).await?;
@@ -72,17 +101,17 @@ async fn s2_10_s1_17_owners_with_equal_sessions_and_ids_never_see_each_other(bed
     }
     let elsewhere = world.ground.open(|_, builder| builder).await?;
     for memory in [&world.memory, &world.memory, &elsewhere] {
-        sees_only(&memory.of(&ada), ids, "Aurora").await?;
-        sees_only(&memory.of(&bob), ids, "Boreas").await?;
+        sees_only(&memory.of(ada), ids, "Aurora").await?;
+        sees_only(&memory.of(bob), ids, "Boreas").await?;
         world.tend().await?;
     }
-    let receipt = world.memory.of(&ada).forget(&Forget::Everything).await?;
+    let receipt = world.memory.of(ada).forget(&Forget::Everything).await?;
     check!(receipt.complete, "something is left: {receipt:?}");
     for memory in [&world.memory, &elsewhere] {
-        let ada = memory.of(&ada);
+        let ada = memory.of(ada);
         equal(ada.search(&Search::new("Aurora Boreas")).await?.hits.len(), 0)?;
         equal((ada.messages(&[ids.message]).await?, ada.get(&[ids.record]).await?), (vec![], vec![]))?;
-        sees_only(&memory.of(&bob), ids, "Boreas").await?;
+        sees_only(&memory.of(bob), ids, "Boreas").await?;
         world.tend().await?;
     }
     Ok(())

@@ -14,7 +14,7 @@ use memory_core::{Epoch, Error, Filter, RecordId, Result, Scope, Seq, SessionId,
 
 use super::checksum::Checksum;
 use super::extra;
-use super::moved::Moved;
+use super::moved::{Moved, on_board};
 use super::older::Pair;
 use super::problem::Problem;
 use super::rows::{Interrupted, sum_of};
@@ -131,6 +131,7 @@ impl<'a> Move<'a> {
         }
         extra::sessions(&self.target, scope, &known, self.mirror, &mut moved).await?;
         self.records(scope, &mut moved).await?;
+        moved.on_board = on_board(self.source, scope).await;
         Ok(moved)
     }
 

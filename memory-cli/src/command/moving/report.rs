@@ -23,20 +23,25 @@ pub(super) fn problem(problem: &Problem) -> String {
 
 /// Writes a line about an owner.
 pub(super) fn tell(moved: &Moved, owner: &Scope, output: &mut Output) -> Result<(), Failure> {
-    let Moved { sessions, rows, records, left, removed, problems, .. } = moved;
+    let Moved { sessions, rows, records, left, on_board, removed, problems, .. } = moved;
     let (tenant, subject) = (owner.tenant(), owner.subject());
     if output.is_json() {
         output.json(&json!({ "owner": {
             "tenant": tenant, "subject": subject, "sessions": sessions, "rows": rows.count,
             "rows_sha256": rows.hex(), "records": records.count, "records_sha256": records.hex(),
-            "records_left": left, "removed": removed, "problems": problems.iter().map(problem).collect::<Vec<_>>(),
+            "records_left": left, "board_entries_left": on_board, "removed": removed,
+            "problems": problems.iter().map(problem).collect::<Vec<_>>(),
         }}))?;
         return Ok(());
     }
     let left = if *left > 0 { format!(", {left} records left behind") } else { String::new() };
+    let board = match on_board {
+        Some(entries @ 1..) => format!(", {entries} entries of the board left behind"),
+        _ => String::new(),
+    };
     let removed = if *removed > 0 { format!(", {removed} removed from the target") } else { String::new() };
     let state = if problems.is_empty() { "verified" } else { "NOT the same in both" };
-    let what = format!("{sessions} sessions, {} rows, {} records{left}{removed}", rows.count, records.count);
+    let what = format!("{sessions} sessions, {} rows, {} records{left}{board}{removed}", rows.count, records.count);
     output.line(&format!("{subject} of {tenant}: {what}, {state}"))?;
     Ok(())
 }

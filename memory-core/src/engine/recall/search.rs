@@ -5,14 +5,10 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use crate::engine::handle::{Scoped, Session};
 use crate::engine::hit::{Content, Hit, SearchResults};
 use crate::engine::inner::Inner;
-use crate::engine::past::behind;
 use crate::engine::receipt::{LeftOut, Reason, SearchReceipt};
 use crate::error::{Error, Result};
-use crate::filter::{Field, Filter, Scalar};
-use crate::id::{Seq, Unit};
-use crate::message::Link;
+use crate::filter::Filter;
 use crate::scope::Scope;
-use crate::store::chat::{Page, Slice, View};
 use crate::time::Stopwatch;
 
 use super::each::OfEach;
@@ -201,8 +197,9 @@ impl Session {
     /// ranked as the buffer says ([`BufferConfig::ranking`](crate::window::BufferConfig::ranking)).
     ///
     /// With a capacity ([`BufferConfig::capacity_messages`](crate::window::BufferConfig::capacity_messages)), it looks at so many of the
-    /// newest messages; [`Scoped::search`] looks at all. In a branch it looks at the past that is shared too, and at nothing that was said
-    /// there after it.
+    /// newest messages; [`Scoped::search`] looks at all. Instructions and what was replaced or forgotten take no place among them, within
+    /// the newest 1,000 rows; behind those every number does. In a branch it looks at the past that is shared too, and at nothing that was
+    /// said there after it.
     ///
     /// # Errors
     /// Those of [`Scoped::search`]; `Invalid` if others are to share ([`Search::sharing`]): a conversation has one owner.
@@ -220,27 +217,7 @@ impl Session {
         if !search.sharing.is_empty() {
             return Err(Error::invalid("a search of one conversation takes nothing that other owners share"));
         }
-        let Slice { state, messages, .. } = self.read(&Page::after(Seq(0), 1, View::Log)).await?;
-        let past = match messages.first().and_then(Link::of) {
-            Some(link) => self.living(&link).await?.points,
-            None => Vec::new(),
-        };
-        let mut own = Filter::eq(Field::Session, self.id().name());
-        let mut left = self.buffer().capacity_messages;
-        if let Some(capacity) = &mut left {
-            let is_record = Filter::eq(Field::Unit, Unit::Record.name());
-            own = own.and(Filter::Or(vec![is_record, newest_of(state.head, *capacity)]));
-            *capacity = capacity.saturating_sub(state.head.0);
-        }
-        let mut within = vec![own];
-        for point in &past {
-            let inherited = Filter::eq(Field::Session, point.session.name());
-            let shared = Filter::range(Field::Seq, None, Some(number(behind(point.at))));
-            let newest = left.map_or(Filter::All, |capacity| newest_of(point.at, capacity));
-            within.push(inherited.and(shared).and(newest));
-            left = left.map(|capacity| capacity.saturating_sub(point.at.0));
-        }
-        let within = if past.is_empty() { within.remove(0) } else { Filter::Or(within) };
+        let within = self.within().await?;
         self.scoped().search_by(&search.ranked_by(self.buffer()).matching(within)).await
     }
 
@@ -261,16 +238,6 @@ impl Session {
     pub async fn recall(&self, search: &Search) -> Result<SearchResults> {
         Ok(self.scoped().accessed(self.search(search).await?))
     }
-}
-
-/// Returns the filter of the newest `count` messages up to the number `last`.
-fn newest_of(last: Seq, count: u64) -> Filter {
-    let first = Seq(last.0.saturating_sub(count).saturating_add(1));
-    Filter::range(Field::Seq, Some(number(first)), None)
-}
-
-fn number(seq: Seq) -> Scalar {
-    Scalar::Int(i64::try_from(seq.0).unwrap_or(i64::MAX))
 }
 
 /// Returns what is left out of a context because nothing found is about what was asked.

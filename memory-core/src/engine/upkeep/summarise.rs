@@ -205,13 +205,15 @@ pub(super) async fn summary_in_time(summarizer: Arc<dyn Summarizer>, request: &A
 /// Returns what stands for messages that leave without a summary.
 fn archive_of(plan: &FoldPlan, revision: u64) -> Option<NewMessage> {
     let at = plan.rows.iter().filter_map(|row| Some(row.message.as_ref()?.at)).max()?;
-    Some(archive(Left::Evicted, plan.rows.first()?.id, revision, at))
+    let NewMessage { message, tokens, counter } = archive(Left::Evicted, plan.rows.first()?.id, revision, at);
+    let message = Arc::unwrap_or_clone(message).standing_for(&plan.rows);
+    Some(NewMessage { message: Arc::new(message), tokens, counter })
 }
 
 fn to_message(plan: &FoldPlan, summary: Summary, counter: &dyn TokenCounter) -> NewMessage {
     let messages = || plan.rows.iter().filter_map(|row| row.message.as_ref());
     let at = messages().map(|message| message.at).max().unwrap_or_default();
-    let mut message = Message::new(Role::Assistant, summary.text, at);
+    let mut message = Message::new(Role::Assistant, summary.text, at).standing_for(&plan.rows);
     message.trust = messages().map(|message| message.trust).min().unwrap_or(Trust::Untrusted);
     message.origin = Some(format!("summary:{}", summary.by));
     let tokens = count_shown(&message, Some(plan.span), counter);

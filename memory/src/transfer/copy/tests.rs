@@ -1,9 +1,10 @@
 //! Moves that end with their process at any call: the same move completes them.
 
-use memory_core::reference::{MemChat, MemRecords};
+use memory_core::reference::{MemBlackboard, MemChat, MemRecords};
+use memory_core::store::blackboard::{Blackboard as _, BlackboardEntry};
 use memory_core::store::chat::{Append, Compaction, NewMessage, View};
 use memory_core::store::records::{Expect, Put, RecordBatch};
-use memory_core::{Message, MessageId, Record, Role, SeqRange, StoredMessage, Timestamp, Truth};
+use memory_core::{Message, MessageId, Record, Role, SeqRange, StoredMessage, SystemClock, Timestamp, Truth};
 use memory_testkit::doubles::{Counting, Cut, Ending, Tapped};
 
 use super::*;
@@ -258,5 +259,19 @@ async fn a_mirror_back_from_where_a_mirror_was_cut_off_at_any_call_removes_no_la
                 break;
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn a_move_says_how_much_of_a_board_stays_behind() {
+    let (source, mut team) = (stores(), stores());
+    let board = Arc::new(MemBlackboard::new(Arc::new(SystemClock), 10).unwrap());
+    team.blackboard = Some(board.clone());
+    let entry = BlackboardEntry::new("plan", "Ada waters the roses");
+    board.put(&ada(), Epoch::default(), &entry).await.unwrap();
+    for (stores_of, stays) in [(source, None), (team, Some(1))] {
+        say(&stores_of, "talk", 1).await;
+        let moved = Move::new(&stores_of, stores()).owner(&ada()).await.unwrap();
+        assert_eq!((moved.on_board, moved.rows.count, moved.problems.len()), (stays, 1, 0));
     }
 }
