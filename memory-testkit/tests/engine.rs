@@ -34,6 +34,9 @@ mod counters;
 #[path = "engine/counting.rs"]
 mod counting;
 #[cfg(test)]
+#[path = "engine/defaults.rs"]
+mod defaults;
+#[cfg(test)]
 #[path = "engine/dropped_writes.rs"]
 mod dropped_writes;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The builder of a [`Memory`](super::Memory): its stores, its models and its settings.
 
+mod bounds;
 mod build;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::time::{Clock, SystemClock};
 use crate::window::{BufferConfig, HeuristicCounter};
 use crate::working::WorkingConfig;
 
+use super::defaults::Defaults;
 use super::event::Observer;
 use super::retention::{Retained, Retention, Retentions};
 use super::synopsis::SynopsisConfig;
@@ -69,6 +71,7 @@ pub struct MemoryBuilder {
     observer: Option<Arc<dyn Observer>>,
     clock: Arc<dyn Clock>,
     limits: Limits,
+    defaults: Defaults,
     buffer: BufferConfig,
     touch: bool,
     kept_vectors: usize,
@@ -95,6 +98,7 @@ impl MemoryBuilder {
             observer: None,
             clock: Arc::new(SystemClock),
             limits: Limits::default(),
+            defaults: Defaults::default(),
             buffer: BufferConfig::default(),
             touch: true,
             kept_vectors: KEPT_VECTORS,
@@ -335,13 +339,6 @@ impl MemoryBuilder {
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
-        self
-    }
-
-    /// Sets how large inputs may be.
-    #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
         self
     }
 

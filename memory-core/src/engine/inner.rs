@@ -42,6 +42,7 @@ use crate::sync::Lock;
 use crate::time::{Clock, Timestamp};
 use crate::working::WorkingTier;
 
+use super::defaults::Defaults;
 use super::event::Observer;
 
 pub(super) use asked::Asked;
@@ -90,6 +91,8 @@ pub(super) struct Inner {
     pub(super) observer: Option<Arc<dyn Observer>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) limits: Limits,
+    /// What calls have that say nothing else.
+    pub(super) defaults: Defaults,
     pub(super) touch: bool,
     /// Wakes the upkeep task after a write.
     pub(super) changed: Notify,

@@ -17,6 +17,7 @@ use crate::stores::{Disabled, StoreStatus, Stores};
 use crate::time::Timestamp;
 
 use super::builder::MemoryBuilder;
+use super::defaults::Defaults;
 use super::handle::Memory;
 use super::inner::Inner;
 use super::upkeep::{STEP, UpkeepReport};
@@ -82,6 +83,18 @@ impl Memory {
     /// Returns the limits of sizes, such as of a query or of the sources of a record.
     pub fn limits(&self) -> &Limits {
         &self.inner.limits
+    }
+
+    /// Returns what calls have that say nothing else.
+    ///
+    /// ```
+    /// # async fn example(memory: &memory_core::engine::Memory, ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+    /// let found = ada.search(&memory.defaults().search("my dentist")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn defaults(&self) -> &Defaults {
+        &self.inner.defaults
     }
 
     /// Returns the state of the stores and indexes, which are asked at once.

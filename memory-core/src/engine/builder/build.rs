@@ -30,14 +30,15 @@ impl MemoryBuilder {
     ///
     /// # Errors
     /// `Invalid` without a store for conversations, for invalid settings ([`BufferConfig::check`],
-    /// [`WorkingConfig::check`], [`SynopsisConfig::check`], [`Retention::check`]), if the text store holds terms of
-    /// another analysis, or if two vector indexes have the same embedding space; `SpaceMismatch` if an embedder and its
+    /// [`WorkingConfig::check`], [`SynopsisConfig::check`], [`Retention::check`]) and for defaults that no call may have, if the text
+    /// store holds terms of another analysis, or if two vector indexes have the same embedding space; `SpaceMismatch` if an embedder and its
     /// vector store have different ones; those of the truth stores, where an index cannot be enlisted with them, and those of
     /// the journal, where what waits in it cannot be read.
     pub async fn build(mut self) -> Result<Memory> {
         self.buffer.check()?;
         self.working.check()?;
         self.retentions.check()?;
+        self.defaults.check()?;
         let synopses = Synopses::new(self.synopsis.unwrap_or_default(), self.synopsis.is_some());
         synopses.config.check()?;
         if let Some(policy) = &self.guard {
@@ -96,6 +97,7 @@ impl MemoryBuilder {
             counter: self.counter,
             clock: self.clock,
             limits: self.limits,
+            defaults: self.defaults,
             touch: self.touch,
             changed: tokio::sync::Notify::new(),
             turn: Turn::default(),

@@ -23,10 +23,10 @@ impl Scoped {
     /// Returns what to send to a model without a conversation: the owner's synopsis, what is recalled from all conversations, records
     /// and notes, and the query, within `budget` tokens.
     ///
-    /// The same as [`Scoped::assemble`] with the defaults of [`ContextRequest`].
+    /// The same as [`Scoped::assemble`] with the defaults of the memory ([`Defaults`](crate::engine::Defaults)).
     #[doc(alias = "get_context")]
     pub async fn context(&self, query: &str, budget: impl Into<Budget>) -> Result<Context> {
-        self.assemble(&ContextRequest::new(query, budget)).await
+        self.assemble(&self.inner().defaults.request(query, budget)).await
     }
 
     /// Returns what to send to a model without a conversation, and the receipt that explains it.

@@ -27,11 +27,11 @@ impl Session {
     /// Returns what to send to a model: instructions, summaries, the newest messages that fit, recalled items, and the
     /// query, within `budget` tokens.
     ///
-    /// The same as [`Session::assemble`] with the defaults of [`ContextRequest`].
+    /// The same as [`Session::assemble`] with the defaults of the memory ([`Defaults`](crate::engine::Defaults)).
     #[doc(alias = "get")]
     #[doc(alias = "get_context")]
     pub async fn context(&self, query: &str, budget: impl Into<Budget>) -> Result<Context> {
-        self.assemble(&ContextRequest::new(query, budget)).await
+        self.assemble(&self.scoped().inner().defaults.request(query, budget)).await
     }
 
     /// Returns what to send to a model, and the receipt that explains it.

@@ -40,6 +40,7 @@ impl Scoped {
     /// ```
     #[doc(alias = "batch_store")]
     pub async fn remember_all(&self, all: Vec<Remember>) -> Result<Vec<RememberReceipt>> {
+        let all: Vec<Remember> = all.into_iter().map(|remember| self.inner().defaults.gated(remember)).collect();
         let told = all.iter().map(|remember| self.prepare(remember)).collect::<Result<Vec<Record>>>()?;
         let ids: Vec<RecordId> = told.iter().flat_map(|record| self.ids_of(record)).collect();
         let (fence, known) = try_join!(self.fence(), self.taken(&ids))?;

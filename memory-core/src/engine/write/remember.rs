@@ -373,7 +373,7 @@ impl Scoped {
     #[doc(alias = "persistent")]
     #[tracing::instrument(name = "remember", level = "debug", skip_all)]
     pub async fn remember(&self, remember: Remember) -> Result<RememberReceipt> {
-        self.tell(&remember).await
+        self.tell(&self.inner().defaults.gated(remember)).await
     }
 
     /// Supersedes the record `old` in one transaction: stores `remember`, or adds a telling to the record that says the same, and
