@@ -7,7 +7,7 @@ use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, HeaderMap};
 use axum::http::request::Parts;
-use memory::{Memory, Scope, Scoped, Timestamp};
+use memory::{Gate, Memory, Remember, Scope, Scoped, Timestamp};
 
 use crate::access::Tokens;
 use crate::problem::Problem;
@@ -51,6 +51,15 @@ impl Caller {
     /// Returns whether the caller may be told what is known. Who may write alone is answered as if nothing was.
     pub(crate) fn may_read(&self) -> bool {
         self.grant.rights().allow(Right::Read)
+    }
+
+    /// Returns what is to be remembered, past the gate of the memory where the caller may not be told what is known: which record it
+    /// repeats would tell.
+    pub(crate) fn past_the_gate(&self, remember: Remember) -> Remember {
+        match self.scoped.memory().defaults().gate {
+            Some(_) if !self.may_read() => remember.gated(Gate::default().with_threshold(0.0)),
+            _ => remember,
+        }
     }
 
     /// Returns the owner's memory if the token allows that.

@@ -9,6 +9,11 @@ pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D
     read(&Number::deserialize(deserializer)?)
 }
 
+/// Reads a whole number that is not negative, of a member that may be missing and is not `null`.
+pub(crate) fn whole_if_said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    whole(deserializer).map(Some)
+}
+
 /// Reads a whole number that is not negative, or `null`.
 pub(crate) fn whole_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     Option::<Number>::deserialize(deserializer)?.map(|number| read(&number)).transpose()

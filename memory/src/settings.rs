@@ -2,6 +2,7 @@
 
 mod addresses;
 mod build;
+mod calls;
 mod check;
 mod connect;
 mod file;

@@ -12,12 +12,12 @@ pub(crate) struct Bounds {
     /// The model that the context is for; gives the default budget
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Tokens of the budget to be kept free
-    #[arg(long, value_name = "TOKENS", default_value_t = 0, allow_negative_numbers = true)]
-    pub(crate) reserve: u64,
-    /// How many items are recalled at the most
-    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
-    pub(crate) recall: usize,
+    /// Tokens of the budget to be kept free [default: 0, or as the settings say]
+    #[arg(long, value_name = "TOKENS", allow_negative_numbers = true)]
+    pub(crate) reserve: Option<u64>,
+    /// How many items are recalled at the most [default: 5, or as the settings say]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) recall: Option<usize>,
     /// Shows what stands aside in imported conversations too: thoughts, calls of tools and their results
     #[arg(long)]
     pub(crate) asides: bool,
@@ -51,9 +51,9 @@ pub(crate) struct Context {
 pub(crate) struct Search {
     /// The words to be found; '' lists what is newest
     pub(crate) query: String,
-    /// How many hits at the most
-    #[arg(short = 'k', long, value_name = "N", default_value_t = 10, allow_negative_numbers = true)]
-    pub(crate) limit: usize,
+    /// How many hits at the most [default: 10, or as the settings say]
+    #[arg(short = 'k', long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) limit: Option<usize>,
     /// A condition, such as: role = user and at >= 2024-01-01 and tag in (a, b)
     #[arg(long, value_name = "EXPRESSION")]
     pub(crate) filter: Option<String>,

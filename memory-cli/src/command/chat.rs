@@ -6,7 +6,7 @@ mod message;
 
 use std::io::{self, IsTerminal, stdin};
 
-use memory::{Context, Forget as What, Memory, Message, MessageId, Remember, Role, Scoped, Search, Session, edge};
+use memory::{Context, Forget as What, Memory, Message, MessageId, Remember, Role, Scoped, Session, edge};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Receiver;
 
@@ -52,7 +52,8 @@ struct Conversation<'a> {
 pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result<Outcome, Failure> {
     let session = call.session()?;
     let (bounds, answering) = (&args.bounds, &args.answering);
-    let open = || Model::open(answering, bounds.model.as_deref(), quiet_limit(bounds));
+    let usual = call.settings.defaults();
+    let open = || Model::open(answering, bounds.model.as_deref(), quiet_limit(bounds, &usual));
     let model = answering.is_wished().then(open).transpose()?;
     if answering.summaries && model.is_none() {
         return Err(Failure::Usage(
@@ -60,7 +61,7 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
         ));
     }
     let summarizer = model.as_ref().filter(|_| answering.summaries).map(Model::summarizer);
-    let (memory, scoped) = call.open_for(Some(Reader { tokens: limit(bounds), summarizer })).await?;
+    let (memory, scoped) = call.open_for(Some(Reader { tokens: limit(bounds, &usual), summarizer })).await?;
     let is_terminal = stdin().is_terminal();
     // Who types has seen it; a script has the exit code.
     let refused = if is_terminal { Outcome::Done } else { Outcome::Partial };
@@ -183,7 +184,7 @@ impl Conversation<'_> {
     }
 
     async fn search(&mut self, query: &str) -> Result<(), Failure> {
-        let found = self.scoped.recall(&Search::new(query)).await?;
+        let found = self.scoped.recall(&self.memory.defaults().search(query)).await?;
         let question = Question { words: query, analysis: self.memory.analysis() };
         if self.output.is_json() {
             let hits: Vec<Value> = found.hits.iter().map(|hit| question.to_json(hit)).collect();

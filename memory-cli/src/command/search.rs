@@ -12,8 +12,9 @@ use crate::{sessions, upkeep, words};
 
 /// Shows what is found.
 pub(crate) async fn run(call: &Call, args: &Search, output: &mut Output) -> Result<Outcome, Failure> {
-    let search = request(args)?;
+    let mut search = request(args)?;
     let (memory, scoped) = call.open().await?;
+    search.limit = args.limit.unwrap_or(memory.defaults().hits);
     let session = match call.named_session()? {
         Some(session) => Some(sessions::meant(&scoped, &session).await?.unwrap_or(session)),
         None => None,
@@ -40,9 +41,9 @@ pub(crate) async fn run(call: &Call, args: &Search, output: &mut Output) -> Resu
     Ok(words::outcome(&found.receipt))
 }
 
-/// Returns what the command line asks for, but for the session.
+/// Returns what the command line asks for, but for the session and the number of hits.
 fn request(args: &Search) -> Result<memory::Search, Failure> {
-    let mut search = memory::Search::new(&args.query).limit(args.limit);
+    let mut search = memory::Search::new(&args.query);
     if let Some(filter) = &args.filter {
         search = search.matching(filter.parse::<Filter>()?);
     }

@@ -144,6 +144,25 @@ fn no_model_is_said_to_be_missing_where_search_by_meaning_is_switched_off() {
 }
 
 #[test]
+fn s1_19_a_file_says_what_calls_have_that_say_nothing_else() {
+    let bed = Bed::new();
+    for text in ["Ada likes green tea", "Ada drinks tea at noon", "Ada keeps her tea in a tin"] {
+        assert_eq!(bed.run(&["remember", text]).code, 0);
+    }
+    let yaml = "memory:\n  search: { limit: 2 }\n  context: { recall: 1, reserve: 200, unknown_model_tokens: 1000 }\n";
+    let file = bed.file("memory.yaml", yaml);
+    let run = |args: &[&str]| bed.json(&[&["--config", file.as_str()][..], args].concat());
+    let hits = |args: &[&str]| run(args)["hits"].as_array().unwrap().len();
+    assert_eq!((hits(&["search", "tea"]), hits(&["search", "tea", "-k", "3"])), (2, 3));
+    let tokens = |args: &[&str]| {
+        let tokens = &run(args)["receipt"]["tokens"];
+        (tokens["limit"].as_u64(), tokens["reserved"].as_u64())
+    };
+    assert_eq!(tokens(&["context", "tea"]), (Some(800), Some(200)));
+    assert_eq!(tokens(&["context", "tea", "--reserve", "0", "--budget", "500"]), (Some(500), Some(0)));
+}
+
+#[test]
 fn s1_19_the_schema_names_the_settings() {
     let schema = answer(Bed::new().bare().args(["config", "schema"]), b"").json();
     let buffer = &schema["properties"]["memory"]["properties"]["buffer"]["properties"];

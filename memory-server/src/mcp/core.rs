@@ -197,7 +197,7 @@ async fn add(arguments: Map<String, Value>, caller: &Caller) -> Result<String, R
     let remember =
         Remember::new(kind.as_deref().unwrap_or("fact"), text).with_trust(Trust::Assistant).with_origin(ORIGIN);
     let remember = tags.unwrap_or_default().into_iter().fold(remember, Remember::with_tag);
-    let receipt = ada.remember(remember).await?;
+    let receipt = ada.remember(caller.past_the_gate(remember)).await?;
     let is_known = receipt.outcome != Remembered::Stored && caller.may_read();
     Ok(format!("{} as {}.", if is_known { "Known already" } else { "Stored" }, receipt.id))
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
+use memory::edge;
 use memory::receipt::ContextReceipt;
 use memory::window::Budget;
-use memory::{ContextRequest, edge};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::openapi::{OpenApi, RefOr, Schema};
@@ -17,7 +17,7 @@ use super::{Problems, filter, json as answer, pending};
 use crate::app::App;
 use crate::caller::Reads;
 use crate::input::{InSession, Json};
-use crate::number::whole;
+use crate::number::whole_if_said;
 use crate::problem::Problem;
 
 /// What a context is asked for.
@@ -27,18 +27,18 @@ pub(crate) struct Ask {
     /// What the person says now.
     #[serde(default)]
     query: String,
-    /// Tokens that it may have. The maximum is this server's.
-    #[serde(default = "budget", deserialize_with = "whole")]
-    #[schema(minimum = 0, maximum = 4_194_304, default = 3000)]
-    budget: u64,
-    /// Tokens of these to be kept free.
-    #[serde(default, deserialize_with = "whole")]
-    #[schema(minimum = 0, maximum = 4_194_304, default = 0)]
-    reserve: u64,
-    /// How many items are recalled, at the most.
-    #[serde(default = "recall", deserialize_with = "whole")]
-    #[schema(minimum = 0, maximum = 1000, default = 5)]
-    recall: u64,
+    /// Tokens that it may have. The maximum is this server's. Without it 3000, or as many as the settings of the server say.
+    #[serde(default, deserialize_with = "whole_if_said")]
+    #[schema(value_type = u64, minimum = 0, maximum = 4_194_304)]
+    budget: Option<u64>,
+    /// Tokens of these to be kept free. Without it none, or as many as the settings of the server say.
+    #[serde(default, deserialize_with = "whole_if_said")]
+    #[schema(value_type = u64, minimum = 0, maximum = 4_194_304)]
+    reserve: Option<u64>,
+    /// How many items are recalled, at the most. Without it 5, or as many as the settings of the server say.
+    #[serde(default, deserialize_with = "whole_if_said")]
+    #[schema(value_type = u64, minimum = 0, maximum = 1000)]
+    recall: Option<u64>,
     /// Which items may be recalled: `role = user and at >= 2024-01-01`.
     filter: Option<String>,
     /// Whose chat JSON the messages are.
@@ -64,14 +64,8 @@ pub(crate) enum Dialect {
     Anthropic,
 }
 
-fn budget() -> u64 {
-    3_000
-}
-
-fn recall() -> u64 {
-    5
-}
-
+/// The budget that every server allows.
+const USUAL: u64 = 3_000;
 /// The largest budget of any server.
 const TOKENS: u64 = 1_000_000_000;
 /// Bytes that a token is counted as: most are longer than two and shorter than six.
@@ -82,7 +76,7 @@ const ITEMS: u64 = 1_000;
 /// Returns the largest budget where the list of an answer has `answer_bytes`: what fits into it fits about into such a list. The
 /// default budget is allowed in any case.
 fn largest(answer_bytes: usize) -> u64 {
-    (answer_bytes as u64 / BYTES).clamp(budget(), TOKENS)
+    (answer_bytes as u64 / BYTES).clamp(USUAL, TOKENS)
 }
 
 /// Writes the largest budget where the list of an answer has `answer_bytes` into the document.
@@ -111,14 +105,19 @@ pub(crate) async fn assemble(
     Json(ask): Json<Ask>,
 ) -> Result<Response<Body>, Problem> {
     let most = largest(app.config.answer_bytes);
-    if ask.budget > most || ask.reserve > most || ask.recall > ITEMS {
+    let Ask { query, budget, reserve, recall, filter: condition, dialect, asides, pending: is_asked } = ask;
+    let usual = ada.memory().defaults();
+    let budget = budget.unwrap_or(usual.limit.unknown.min(most));
+    let reserve = reserve.unwrap_or(usual.reserve.min(most));
+    let recall = recall.unwrap_or((usual.recall as u64).min(ITEMS));
+    if budget > most || reserve > most || recall > ITEMS {
         return Err(Problem::bad(format!("budget and reserve are at most {most}, recall {ITEMS}")));
     }
-    let Ask { query, budget, reserve, recall, filter: condition, dialect, asides, pending: is_asked } = ask;
-    let request = ContextRequest::new(query, Budget::new(budget).reserve(reserve))
-        .recall(usize::try_from(recall).unwrap_or(usize::MAX))
-        .matching(filter(condition.as_deref())?)
-        .asides(asides);
+    let budget = Budget::new(budget).reserve(reserve);
+    let request = usual.request(query, budget).recall(usize::try_from(recall).unwrap_or(usize::MAX));
+    let mut request = request.matching(filter(condition.as_deref())?).asides(asides);
+    // To keep nothing free is a wish too.
+    request.budget = budget;
     let handle = ada.session(&session);
     let (context, pending) = tokio::join!(handle.assemble(&request), pending(&ada, is_asked));
     let context = context?;

@@ -15,11 +15,13 @@ use super::{Problems, filter, pending};
 use crate::app::App;
 use crate::caller::Reads;
 use crate::input::Json;
-use crate::number::whole;
+use crate::number::whole_if_said;
 use crate::problem::Problem;
 
 /// How many hits are asked for first.
 const FIRST: usize = 100;
+/// How many hits may be asked for.
+const MOST: u64 = 1_000;
 
 /// What is searched for.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -28,10 +30,10 @@ pub(crate) struct Question {
     /// A person's words; if empty, the newest are found.
     #[serde(default)]
     query: String,
-    /// How many hits, at the most.
-    #[serde(default = "ten", deserialize_with = "whole")]
-    #[schema(minimum = 1, maximum = 1000, default = 10)]
-    limit: u64,
+    /// How many hits, at the most. Without it 10, or as many as the settings of the server say.
+    #[serde(default, deserialize_with = "whole_if_said")]
+    #[schema(value_type = u64, minimum = 1, maximum = 1000)]
+    limit: Option<u64>,
     /// A condition: `role = user and at >= 2024-01-01 and tag in (a, b)`.
     filter: Option<String>,
     /// Only in this session; in a branch, also in the past that it shares.
@@ -63,10 +65,6 @@ pub(crate) enum Kind {
     Record,
 }
 
-fn ten() -> u64 {
-    10
-}
-
 /// Finds messages and records by their words and meaning. It only reads.
 #[utoipa::path(post, path = "/v1/search", tag = "recall", security(("token" = [])), request_body = Question,
     responses((status = 200, description = "`hits`, the best first; `left_out`: how many more there was no room for, at the least; \
@@ -77,7 +75,8 @@ pub(crate) async fn search(
     State(app): State<Arc<App>>,
     Json(question): Json<Question>,
 ) -> Result<Response<Body>, Problem> {
-    let limit = super::sessions::bounded(question.limit, 1_000)?;
+    let usual = (ada.memory().defaults().hits as u64).min(MOST);
+    let limit = super::sessions::bounded(question.limit.unwrap_or(usual), MOST)?;
     let mut search = Search::new(&question.query).matching(filter(question.filter.as_deref())?);
     let session = question.session.as_deref().map(SessionId::new).transpose()?;
     match question.kind {

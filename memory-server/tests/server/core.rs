@@ -1,6 +1,10 @@
 //! The profile `core`: six tools, and results that fit whatever is stored.
 
+use std::sync::Arc;
+
+use memory::model::HashEmbedder;
 use memory::window::CounterKind;
+use memory::{Defaults, Gate};
 use memory_server::{Agents, Config, Profile};
 use serde_json::{Value, json};
 
@@ -112,6 +116,25 @@ async fn who_may_write_alone_is_not_told_what_is_known() {
     }
     let answer = post(&superseding, &fact("Ada has a dog")).await.json();
     assert_eq!(answer, json!({ "id": new["id"], "outcome": "stored", "supersedes": id }));
+}
+
+#[tokio::test]
+async fn who_may_write_alone_is_not_told_which_record_a_gate_finds() {
+    // Everything is like everything.
+    let defaults = Defaults::default().with_gate(Gate::default().with_threshold(1.5));
+    let builder = memory::open_with("memory:", Arc::new(HashEmbedder::new(64))).await.unwrap().defaults(defaults);
+    let bed = Bed::over(builder.build().await.unwrap(), Config::default());
+    let post = async |token: &str, text: &str| {
+        bed.send(Call::post("/v1/records", &json!({ "text": text })).by(token)).await.json()
+    };
+    let known = post(&bed.ada, "Ada likes green tea").await;
+    let again = post(&bed.ada, "Ada likes warm tea").await;
+    assert_eq!((&again["id"], &again["outcome"]), (&known["id"], &json!("reinforced")));
+    let written = post(&bed.writer, "Ada likes hot tea").await;
+    assert_eq!(written, json!({ "id": written["id"], "outcome": "stored" }));
+    assert_ne!(written["id"], known["id"]);
+    let added = bed.tool_by(&bed.writer, "add_memory", &json!({ "text": "Ada likes cold tea" })).await.unwrap();
+    assert_ne!(json!(id_in(&added)), known["id"]);
 }
 
 #[tokio::test]

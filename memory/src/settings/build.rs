@@ -43,7 +43,7 @@ impl Settings {
             stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)?.with_keep(keep)));
         }
         let cache = stores.cache.take();
-        let mut builder = over(stores).buffer(self.buffer()).working(working(values));
+        let mut builder = over(stores).buffer(self.buffer()).working(working(values)).defaults(self.defaults());
         if let Some(cache) = cache {
             builder = builder.cache_with(cache, cached(values));
         }

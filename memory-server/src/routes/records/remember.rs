@@ -123,7 +123,7 @@ impl Told {
         remember = set(remember, self.agent, Remember::with_agent);
         remember = set(remember, self.run, Remember::with_run);
         remember = set(remember, self.origin, Remember::with_origin);
-        remember = set(remember, self.trust, Remember::with_trust);
+        remember = caller.past_the_gate(set(remember, self.trust, Remember::with_trust));
         Ok(set(remember, self.novelty, |remember, most| remember.gated(Gate::default().with_threshold(most))))
     }
 }

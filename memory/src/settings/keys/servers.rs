@@ -20,6 +20,9 @@ keys! { SERVERS;
     SHARE_VECTORS "search.share_vectors" [] []
         Flag, "false",
         "Whether owners share these vectors. An answer that comes sooner then tells that somebody asked the same.";
+    HITS "search.limit" ["top_k"] []
+        Whole(1), "10",
+        "How many hits a search returns where nobody says how many.";
     TOUCH "search.count_access" [] []
         Flag, "true",
         "Whether recalled records count as accessed.";

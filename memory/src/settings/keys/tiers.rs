@@ -1,7 +1,7 @@
-//! The settings of the tiers behind the buffer, and of how long things are kept.
+//! The settings of the tiers behind the buffer, of contexts over them, and of how long things are kept.
 
 use super::{Key, keys};
-use crate::settings::key::Kind::{Flag, Place, Time, Whole, Word};
+use crate::settings::key::Kind::{Flag, Place, Share, Time, Whole, Word};
 use crate::settings::key::Part;
 
 keys! { TIERS;
@@ -53,6 +53,39 @@ keys! { TIERS;
     SYNOPSIS_TOKENS "synopsis.max_tokens" [] []
         Whole(100), "1000",
         "The most tokens that a synopsis takes in a context.";
+    CONTEXT_RECALL "context.recall" [] []
+        Whole(0), "5",
+        "How many items of conversations and records it recalls.";
+    CONTEXT_NOTES "context.notes" [] []
+        Whole(0), "5",
+        "How many notes it recalls.";
+    CONTEXT_RECALL_TOKENS "context.recall_tokens" [] []
+        Whole(0), "4000",
+        "The most tokens that recalled items take; they never take more than a third.";
+    CONTEXT_RESERVE "context.reserve" ["initial_token_count"] []
+        Whole(0), "0",
+        "The tokens that are kept free of a budget that keeps none free itself.";
+    CONTEXT_SHARE "context.model_share" [] []
+        Share, "0.75",
+        "The share of what a model reads that a context for it may have.";
+    CONTEXT_UNKNOWN "context.unknown_model_tokens" [] []
+        Whole(1), "3000",
+        "The tokens of a context for a model that nobody knows or names.";
+    GATE "gate.enabled" [] []
+        Flag, "true where this section says anything",
+        "Whether what is remembered passes a gate, unless it brings one of its own.";
+    NOVELTY "gate.novelty" ["threshold"] []
+        Share, "0.18",
+        "What is less new than this repeats a record.";
+    REPEAT "gate.repeat" [] []
+        Word(&["reinforce", "skip"]), "reinforce",
+        "What becomes of a repetition: one more telling of the record, or nothing.";
+    AGENT_TOKENS "agents.capacity_tokens" ["token_cap"] []
+        Whole(1), "1000",
+        "How many tokens it holds.";
+    AGENT_THRESHOLD "agents.threshold" [] []
+        Share, "0.8",
+        "The share of these at which its oldest entries are to be summarised.";
     KEEP_DAYS "retention.max_age_days" [] []
         Time, "for ever",
         "The age from which messages are forgotten, in days.";

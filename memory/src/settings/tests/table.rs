@@ -33,9 +33,9 @@ pub(super) fn made(settings: &Settings) -> String {
         let key = keys::all().find(|key| key.path == path).unwrap();
         settings.values.text(key).map(str::to_owned)
     });
-    let bounds = journal_bounds(settings);
+    let (bounds, ring) = (journal_bounds(settings), settings.ring_buffer().unwrap());
     let (named, journal) = (settings.values.named(), settings.journal());
-    format!("{builder:?} {guards:?} {flushes:?} {named:?} {journal:?} {bounds} {places:?}")
+    format!("{builder:?} {guards:?} {flushes:?} {named:?} {journal:?} {bounds} {ring:?} {places:?}")
 }
 
 /// Returns how much a journal would hold, in words.
