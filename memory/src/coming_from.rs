@@ -45,7 +45,7 @@
 //! | `MemoryManager` | [`Memory`](crate::Memory) |
 //! | `WorkingMemory.add` | [`Scoped::note`](crate::Scoped::note): volatile, bounded in bytes ([`WorkingConfig`](crate::WorkingConfig)) |
 //! | `MilvusClient` | an index of meaning, [`VectorStore`](crate::store::vectors::VectorStore): [`Settings::with_vectors`](crate::Settings::with_vectors) |
-//! | `persistent` tier | [`Scoped::remember`](crate::Scoped::remember) |
+//! | `persistent` tier | [`Scoped::remember`](crate::Scoped::remember), into a [`RecordStore`](crate::store::records::RecordStore) |
 //! | `rank_and_dedupe` | a [`Ranking`](crate::rank::Ranking); what is told twice is one record |
 //! | `fit_to_window` | the budget of a context |
 //! | `generate_synopsis` | [`Scoped::synopsis`](crate::Scoped::synopsis) |

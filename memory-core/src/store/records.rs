@@ -46,6 +46,7 @@ pub struct RecordBatch {
 ///
 /// Every write also notes itself for each enlisted index ([`crate::store::upkeep::Upkeep`]), in the same transaction. Every
 /// method may be repeated after a lost answer. If its future is dropped, the write happens fully or not at all.
+#[doc(alias = "persistent")]
 #[async_trait]
 pub trait RecordStore: Store {
     /// Returns how durable what was put last is: what its settings allowed, or those of its server, when last read.

@@ -370,7 +370,6 @@ impl Scoped {
     /// ```
     #[doc(alias = "ingest")]
     #[doc(alias = "add")]
-    #[doc(alias = "persistent")]
     #[tracing::instrument(name = "remember", level = "debug", skip_all)]
     pub async fn remember(&self, remember: Remember) -> Result<RememberReceipt> {
         self.tell(&self.inner().defaults.gated(remember)).await
