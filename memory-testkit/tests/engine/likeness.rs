@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use memory_core::ItemId;
-use memory_core::engine::{Forget, Remember, RememberReceipt, Remembered, Scoped, Stage};
+use memory_core::engine::{Forget, Memory, Remember, RememberReceipt, Remembered, Scoped, Stage};
+use memory_core::model::Embedder as _;
 use memory_core::novelty::Gate;
-use memory_testkit::doubles::{EmbedderMode, Faulty, When};
+use memory_core::reference::{MemChat, MemRecords, MemVectors};
+use memory_core::{ItemId, Scope, Truth};
+use memory_testkit::doubles::{EmbedderMode, FakeEmbedder, Faulty, When};
 
 use crate::bench::{Bench, Taps};
 
@@ -58,6 +60,34 @@ async fn what_cannot_be_compared_is_stored_and_the_receipt_says_why() {
     bench.embedder.set(EmbedderMode::Fails);
     let told = tell(&bench.owner("ada"), Remember::fact(TEA)).await;
     assert_eq!((told.outcome, told.degraded.len()), (Remembered::Stored, 1));
+}
+
+#[tokio::test]
+async fn s3_11_what_the_index_of_words_has_and_that_of_meaning_has_not_is_compared_too() {
+    let taps = Taps { vectors: Arc::new(Faulty::at(1, When::Before).of("put").lasting()), ..Taps::default() };
+    let bench = Bench::with(taps, |builder| builder).await;
+    let ada = bench.owner("ada");
+    let first = tell(&ada, Remember::fact(TEA)).await;
+    for _ in 0..2 {
+        bench.memory.upkeep_once().await.unwrap();
+        let again = tell(&ada, Remember::fact(STILL_TEA)).await;
+        assert_eq!((again.id, again.outcome, again.degraded), (first.id, Remembered::Reinforced, vec![]));
+    }
+}
+
+#[tokio::test]
+async fn s3_11_without_an_index_of_words_what_is_not_indexed_yet_is_compared_too() {
+    let (chat, records) = (Truth::chat(Arc::<MemChat>::default()), Truth::records(Arc::<MemRecords>::default()));
+    let embedder = Arc::new(FakeEmbedder::new(32));
+    let vectors = Arc::new(MemVectors::new(embedder.space().clone()));
+    let memory = Memory::builder(chat, records).vectors(vectors, embedder).build().await.unwrap();
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let first = tell(&ada, Remember::fact(TEA)).await;
+    for _ in 0..2 {
+        let again = tell(&ada, Remember::fact(STILL_TEA)).await;
+        assert_eq!((again.id, again.outcome), (first.id, Remembered::Reinforced));
+        memory.upkeep_once().await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -148,7 +148,7 @@ impl Scoped {
         Ok(hits.into_iter().filter_map(|hit| Some((hit.item.as_record()?, hit.similarity))).collect())
     }
 
-    /// Returns the records that this process wrote and no index may have yet, each with its similarity to `vector`.
+    /// Returns the records that this process wrote and the index may not have yet, each with its similarity to `vector`.
     async fn unindexed_like(
         &self,
         index: &Vectors,
@@ -156,7 +156,8 @@ impl Scoped {
         vector: &[f32],
     ) -> Result<Vec<(StoredRecord, Similarity)>> {
         let inner = self.inner();
-        let written = inner.unindexed.of(self.scope(), None);
+        let followed = inner.indexes.iter().find(|index| index.as_vectors().is_some());
+        let written = followed.map(|index| index.unindexed.of(self.scope(), None)).unwrap_or_default();
         let ids: Vec<RecordId> = written.iter().filter_map(ItemId::as_record).collect();
         if ids.is_empty() {
             return Ok(Vec::new());
