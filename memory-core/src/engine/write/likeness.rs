@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, RecordId, Unit};
 use crate::index::{PIECE_WORDS, record_pieces};
-use crate::novelty::{Gate, Nearest, Repeat, Verdict, differ_in_particulars, novelty};
+use crate::novelty::{Gate, Nearest, Reason, Repeat, Verdict, differ_in_particulars, novelty};
 use crate::record::{Record, StoredRecord, Telling};
 use crate::store::vectors::VectorQuery;
 use crate::vector::{Direction, Similarity, normalise};
@@ -65,7 +65,7 @@ impl Scoped {
             Target::Known(stored) if gate.repeat == Repeat::Reinforce => {
                 return Gated::Told(Target::Known(stored), Likeness::default());
             }
-            Target::Known(stored) => return Gated::Dropped(dropped(&stored, None)),
+            Target::Known(stored) => return Gated::Dropped(dropped(&stored, Reason::Equal(stored.record.id), None)),
             Target::Free(id) => id,
         };
         let free = |likeness| Gated::Told(Target::Free(id), likeness);
@@ -84,7 +84,7 @@ impl Scoped {
                 let sources = warrant(&alike.record, told).map(|telling| telling.sources.clone()).unwrap_or_default();
                 Gated::Told(Target::Known(alike), Likeness { sources, ..likeness })
             }
-            Verdict::Skipped(_) => Gated::Dropped(dropped(&alike, likeness.novelty)),
+            Verdict::Skipped(reason) => Gated::Dropped(dropped(&alike, reason, likeness.novelty)),
         }
     }
 
@@ -208,6 +208,6 @@ fn one(pieces: Vec<String>) -> Option<String> {
     <[String; 1]>::try_from(pieces).ok().map(|[piece]| piece)
 }
 
-fn dropped(stored: &StoredRecord, novelty: Option<f32>) -> RememberReceipt {
-    RememberReceipt { novelty, ..RememberReceipt::new(stored.record.id, Remembered::Skipped, stored.version) }
+fn dropped(stored: &StoredRecord, reason: Reason, novelty: Option<f32>) -> RememberReceipt {
+    RememberReceipt { novelty, ..RememberReceipt::new(stored.record.id, Remembered::Skipped(reason), stored.version) }
 }

@@ -10,7 +10,7 @@ use crate::engine::receipt::Degraded;
 use crate::error::Result;
 use crate::id::{ItemId, RecordId, SessionId};
 use crate::message::Trust;
-use crate::novelty::Gate;
+use crate::novelty::{Gate, Reason};
 use crate::record::{Record, Telling};
 use crate::screen::{Finding, Screen};
 use crate::time::Timestamp;
@@ -218,17 +218,16 @@ impl Remember {
     }
 }
 
-/// The outcome of a request to remember.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+/// The outcome of a request to remember. In JSON the `outcome` of its receipt, with the `reason` beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "outcome", content = "reason")]
 pub enum Remembered {
     /// It is a new record.
     Stored,
     /// It was known. The record that says the same gets one more telling, and counts as accessed.
     Reinforced,
-    /// It was known, and the gate drops what is. Nothing was stored. Why, [`RememberReceipt::novelty`] tells: how new it is beside
-    /// the record that it is like, and none where that record is the same statement.
-    Skipped,
+    /// It was known, and the gate drops what is: nothing was stored, for this reason.
+    Skipped(Reason),
 }
 
 /// The receipt of a request to remember.
@@ -237,6 +236,7 @@ pub struct RememberReceipt {
     /// The record that holds it, or that it repeats.
     pub id: RecordId,
     /// Whether it is new.
+    #[serde(flatten)]
     pub outcome: Remembered,
     /// The record's version.
     pub version: u64,
