@@ -106,7 +106,9 @@ impl Remember {
         self.with_ttl(ttl)
     }
 
-    /// Compares it with what is known before it becomes a new record: by meaning, where the memory has an index of vectors.
+    /// Compares it with what is known before it becomes a new record: by meaning or, where the memory has no index of vectors, by
+    /// words. By words it repeats a record at a novelty below 0.02 only, whatever the threshold: with a slip of the pen, or one other
+    /// word among sixty. A text of more than 180 words is not compared, and the receipt says so.
     ///
     /// A statement that is less new than the gate's threshold, and differs in no number, name or negation, repeats a record: it
     /// becomes one more telling of that record, or is dropped, as the gate says. Its own words are not kept then, so choose the
