@@ -26,3 +26,4 @@ pub use memory_core::engine::{
     PartKind, Reason, RememberReceipt, Remembered, SearchReceipt, Sharing, Signals, Stage, StoreErasure, SynopsisShown,
     Tokens, Unasked, UpkeepReport, Why,
 };
+pub use memory_core::novelty::Reason as SkipReason;

@@ -103,7 +103,7 @@ impl Scoped {
         let (receipt, uncached) = noting(forgotten).await;
         self.inner().indexes.iter().for_each(|index| index.drop_kept(self.scope()));
         if *what == Forget::Everything {
-            self.inner().unindexed.forget(self.scope());
+            self.inner().forget_written(self.scope());
             self.inner().buffers.forget(self.scope());
             self.inner().beginnings.forget(self.scope());
             self.inner().synopses.forget(self.scope());

@@ -105,8 +105,6 @@ pub(super) struct Inner {
     pub(super) absent: Lock<Vec<(Scope, Vec<ItemId>)>>,
     /// The settings of conversations, and which of them are too full.
     pub(super) buffers: Buffers,
-    /// What was written and is not indexed yet. If it is lost, the next pass of upkeep makes it findable.
-    pub(super) unindexed: Unindexed,
     /// How many items were given up although their notes were carried out.
     pub(super) given_up: GivenUpCounts,
     /// Budgets of contexts that the store does not know yet.
@@ -153,11 +151,21 @@ impl Inner {
         self.indexes.iter().find_map(Index::as_vectors)
     }
 
-    /// Notes what was written, for searches to find before the index of words has it.
-    pub(super) fn note_written(&self, scope: &Scope, written: impl DoubleEndedIterator<Item = Written>) {
-        if self.text().is_some() {
-            self.unindexed.note(scope, written);
+    /// Returns the index whose hits a search completes by what the index may not have yet: that of words, else the first.
+    pub(super) fn completed(&self) -> Option<&Index> {
+        self.indexes.iter().find(|index| index.as_text().is_some()).or(self.indexes.first())
+    }
+
+    /// Notes what was written, oldest first, for searches and gates to find before the indexes have it.
+    pub(super) fn note_written(&self, scope: &Scope, written: &[Written]) {
+        for index in &self.indexes {
+            index.unindexed.note(scope, written.iter().cloned());
         }
+    }
+
+    /// Drops what is noted of an owner as written.
+    pub(super) fn forget_written(&self, scope: &Scope) {
+        self.indexes.iter().for_each(|index| index.unindexed.forget(scope));
     }
 
     /// Returns whether this index answers searches in words: it is the first of its kind.

@@ -225,7 +225,7 @@ impl Session {
             Written { item: ItemId::Message(id), session: Some(self.id().clone()), version: 0, bytes }
         });
         let written: Vec<Written> = written.collect();
-        self.scoped().inner().note_written(self.scoped().scope(), written.into_iter());
+        self.scoped().inner().note_written(self.scoped().scope(), &written);
     }
 
     /// Removes a summary, and makes the messages that it covers active again. Records derived from the summary are forgotten.

@@ -1,5 +1,7 @@
 //! Decides whether a fact is kept as a new record.
 
+use serde::Serialize;
+
 use crate::id::RecordId;
 use crate::vector::Similarity;
 
@@ -75,7 +77,8 @@ pub enum Verdict {
 }
 
 /// Why something was dropped.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Reason {
     /// It says what this record says.

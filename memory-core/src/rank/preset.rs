@@ -67,7 +67,8 @@ pub enum Recency {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ranking {
-    /// The sum of standard scores, [`z_score`]: the default.
+    /// The sum of standard scores, [`z_score`]: the default. Of equals, a search puts the record first that matters more
+    /// ([`importance`](super::importance())).
     ZScore(Weights),
     /// Reciprocal ranks, [`rrf`].
     Rrf {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memory_core::engine::{Forget, Remember, Remembered, Search};
-use memory_core::novelty::{Gate, Repeat};
+use memory_core::novelty::{Gate, Reason, Repeat};
 use memory_core::{Field, Filter, Role, Unit};
 
 use super::world::{World, found, holds, session, texts};
@@ -158,7 +158,7 @@ async fn every_receipt_of_a_record_says_how_durable_it_is(bed: Bed<Stores>) -> S
     let dropped = ada.remember(Remember::fact("Aurora is a rose").gated(skip)).await?;
     let newer = ada.supersede(told.id, Remember::fact("Aurora is a boat")).await?;
     let together = ada.remember_all(vec![Remember::fact("Boreas is a wind")]).await?;
-    equal((told.outcome, dropped.outcome), (Remembered::Stored, Remembered::Skipped))?;
+    equal((told.outcome, dropped.outcome), (Remembered::Stored, Remembered::Skipped(Reason::Equal(told.id))))?;
     for receipt in [told, again, dropped, newer].iter().chain(&together) {
         equal(receipt.durability, health.durability)?;
     }

@@ -1,7 +1,7 @@
 //! The gate: what is nearly the same as a record counts as told again, or is dropped.
 
 use memory_core::engine::{Forget, Remember, RememberReceipt, Remembered, Scoped, Search};
-use memory_core::novelty::{Gate, Repeat};
+use memory_core::novelty::{Gate, Reason, Repeat};
 use memory_core::{Filter, ItemId, Trust};
 
 use super::world::{World, found, session};
@@ -60,9 +60,12 @@ async fn s3_11_a_gate_may_drop_what_repeats(bed: Bed<Stores>) -> Scene {
     let first = tell(&ada, Remember::fact(TEA)).await?;
     let skip = gate().with_repeat(Repeat::Skip);
     for _ in 0..2 {
-        for text in [TEA, STILL_TEA] {
+        for (text, is_same) in [(TEA, true), (STILL_TEA, false)] {
             let told = ada.remember(Remember::fact(text).gated(skip)).await?;
-            equal((told.id, told.outcome, told.version), (first.id, Remembered::Skipped, first.version))?;
+            equal(told.novelty.is_none(), is_same)?;
+            let alike = |novelty| Reason::Alike { to: first.id, novelty };
+            let why = told.novelty.map_or(Reason::Equal(first.id), alike);
+            equal((told.id, told.outcome, told.version), (first.id, Remembered::Skipped(why), first.version))?;
         }
         world.tend().await?;
     }

@@ -14,6 +14,7 @@ use crate::{Bed, Failure, Scene, equal};
 scenarios!(TABLE: Stores = [
     s0_9_similarity_and_recency_are_weighed_as_the_ranking_says,
     s1_11_what_matters_more_stands_first_if_the_ranking_says_so,
+    s1_11_of_equals_the_one_that_matters_more_stands_first_by_default,
     s3_13_as_many_candidates_are_ranked_as_the_ranking_says,
     o11_a_reranker_orders_the_best_candidates_and_the_receipt_tells_its_scores,
     o11_near_duplicates_stand_behind_what_adds_something,
@@ -75,6 +76,19 @@ async fn s1_11_what_matters_more_stands_first_if_the_ranking_says_so(bed: Bed<St
     };
     let weighted = Ranking::Weighted { weights, recency_weight, recency, importance_weight };
     equal(first(weighted).await?, "the red rose needs water")
+}
+
+async fn s1_11_of_equals_the_one_that_matters_more_stands_first_by_default(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    for (colour, importance) in [("red", 1.0), ("tea", 0.0), ("dog", 0.5)] {
+        let fact = format!("the {colour} rose needs water");
+        ada.remember(Remember::fact(fact).with_importance(importance)).await?;
+        world.ground.clock.advance(Duration::from_secs(60));
+    }
+    world.tend().await?;
+    let found = ada.search(&by_words("which rose needs water")).await?;
+    equal(texts(&found), ["red", "dog", "tea"].map(|colour| format!("the {colour} rose needs water")))
 }
 
 async fn s3_13_as_many_candidates_are_ranked_as_the_ranking_says(bed: Bed<Stores>) -> Scene {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use memory_core::analysis::Analysis;
-use memory_core::engine::{Memory, Scoped, Search, Stage};
+use memory_core::engine::{Memory, Remember, Scoped, Search, Stage};
+use memory_core::model::Embedder as _;
 use memory_core::rank::{Ranking, Weights};
-use memory_core::reference::{MemChat, MemRecords, MemText};
+use memory_core::reference::{MemChat, MemRecords, MemText, MemVectors};
 use memory_core::{Message, Role, Scope, Truth};
-use memory_testkit::doubles::{Counting, Faulty, Tapped, When};
+use memory_testkit::doubles::{Counting, EmbedderMode, FakeEmbedder, Faulty, Tapped, When};
 
 use crate::bench::{Bench, Taps, session};
 
@@ -78,6 +79,43 @@ async fn what_another_process_has_indexed_is_not_read_again_and_again() {
     assert_eq!(reads(&ada, &counting, "tulip").await, 1);
     memory.upkeep_once().await.unwrap();
     assert_eq!(reads(&ada, &counting, "tulip").await, 0);
+}
+
+/// Opens a memory that finds by meaning alone.
+async fn by_meaning(counting: Arc<Counting>) -> (Memory, Arc<FakeEmbedder>) {
+    let embedder = Arc::new(FakeEmbedder::new(32));
+    let chat = Truth::chat(Arc::<MemChat>::default()).layered(|store| Arc::new(Tapped::new(store, counting)));
+    let vectors = Arc::new(MemVectors::new(embedder.space().clone()));
+    let builder = Memory::builder(chat, Truth::records(Arc::<MemRecords>::default()));
+    (builder.vectors(vectors, embedder.clone()).build().await.unwrap(), embedder)
+}
+
+#[tokio::test]
+async fn without_an_index_of_words_what_was_written_is_found_at_once_and_read_until_it_is_indexed() {
+    let counting = Arc::new(Counting::default());
+    let (memory, _) = by_meaning(counting.clone()).await;
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let rose = Message::new(Role::User, "My rose is called Aurora.", memory.now());
+    ada.session(&session("talk")).append(vec![rose]).await.unwrap();
+    ada.remember(Remember::fact("Boreas is a tulip")).await.unwrap();
+    assert_eq!(texts(&ada, "Aurora").await, ["My rose is called Aurora."]);
+    assert_eq!(texts(&ada, "tulip").await, ["Boreas is a tulip"]);
+    assert_eq!(reads(&ada, &counting, "orchid").await, 1);
+    memory.upkeep_once().await.unwrap();
+    assert_eq!(reads(&ada, &counting, "orchid").await, 0);
+    assert_eq!(texts(&ada, "Aurora").await.len(), 2);
+}
+
+#[tokio::test]
+async fn what_could_not_be_embedded_yet_is_found_by_its_words_where_there_is_no_index_of_words() {
+    let (memory, embedder) = by_meaning(Arc::default()).await;
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let said = ["My rose is called Aurora.", "I found poison oak."];
+    let said = said.map(|text| Message::new(Role::User, text, memory.now())).to_vec();
+    ada.session(&session("talk")).append(said).await.unwrap();
+    embedder.set(EmbedderMode::FailsOn("poison"));
+    assert!(memory.upkeep_once().await.unwrap().retried > 0);
+    assert!(texts(&ada, "oak").await.contains(&"I found poison oak.".to_owned()));
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use memory_core::analysis::Analysis;
 use memory_core::engine::{ContextRequest, Memory, Reason, Remember, Search, Session, WorkingNote};
 use memory_core::layer::GuardPolicy;
 use memory_core::model::Embedder;
+use memory_core::rank::Ranking;
 use memory_core::reference::{MemCache, MemChat, MemRecords, MemText, MemVectors};
 use memory_core::{ItemId, Message, Role, Scope, Truth};
 use memory_testkit::doubles::{Counting, FakeEmbedder, ManualClock, Tapped};
@@ -102,6 +103,19 @@ async fn s1_16_a_context_over_all_tiers_waits_twice_too_and_explains_every_item(
         let (by_words, by_meaning) = (receipt.search.text_candidates, receipt.search.vector_candidates);
         assert!((by_words.max(by_meaning)..=by_words + by_meaning).contains(&found), "{found}: {:?}", receipt.search);
         assert!(receipt.search.not_listed > 100, "{:?}", receipt.search);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn s1_11_a_ranking_that_weighs_importance_waits_no_longer() {
+    let (_memory, talk) = open(false).await;
+    let search = Search::new("Where is my parcel?").limit(1);
+    for ranking in [Ranking::default(), Ranking::weighted()] {
+        let start = Instant::now();
+        let found = talk.scoped().search(&search.clone().ranking(ranking)).await.unwrap();
+        let waits = start.elapsed().as_secs_f64() / CALL.as_secs_f64();
+        assert!((2.0..2.5).contains(&waits), "{waits} waits by {ranking:?}");
+        assert_eq!((found.hits.len(), found.receipt.degraded.len()), (1, 0));
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::engine::handle::Memory;
 use crate::engine::inner::{
     Asked, Bare, Beginnings, Boards, Buffers, Extraction, GivenUpCounts, Index, Inner, KeptVectors, Lapses, Synopses,
-    Turn, Unindexed, Vectors,
+    Turn, Vectors,
 };
 #[cfg(doc)]
 use crate::engine::{retention::Retention, synopsis::SynopsisConfig};
@@ -104,7 +104,6 @@ impl MemoryBuilder {
             accessed: Lock::default(),
             absent: Lock::default(),
             buffers: Buffers::new(self.buffer),
-            unindexed: Unindexed::default(),
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),
             beginnings: Beginnings::default(),

@@ -38,7 +38,7 @@ impl Inner {
                     version: 0,
                     bytes: placed.bytes,
                 });
-                self.note_written(scope, written.collect::<Vec<_>>().into_iter());
+                self.note_written(scope, &written.collect::<Vec<_>>());
                 let settings = self.buffers.of(scope, session);
                 self.note_if_full(scope, session, &settings, state);
                 let sizes = placed.iter().map(|placed| (placed.placement, placed.tokens));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use crate::analysis::Analysis;
-use crate::engine::inner::{Enlistment, EnlistmentState, KeptVectors, Walk};
+use crate::engine::inner::{Enlistment, EnlistmentState, KeptVectors, Unindexed, Walk};
 use crate::engine::receipt::Stage;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
@@ -32,6 +32,8 @@ pub(crate) struct Index {
     pub(crate) enlistment: Option<Enlistment>,
     /// How far the comparison with truth has come.
     pub(crate) walk: Walk,
+    /// What this process wrote and the index may not have yet. If it is lost, the next pass of upkeep makes it findable.
+    pub(crate) unindexed: Unindexed,
 }
 
 #[derive(Debug)]
@@ -62,7 +64,7 @@ impl Index {
             return Err(Error::invalid(what));
         }
         let name = IndexName::new(&format!("text/{}", analysis.name()))?;
-        Ok(Self { name, kind: Kind::Text(store), enlistment: None, walk: Walk::new(now) })
+        Ok(Self::new(name, Kind::Text(store), now))
     }
 
     /// Returns a vector index.
@@ -73,7 +75,11 @@ impl Index {
         let space = vectors.store.space();
         space.check(vectors.embedder.space())?;
         let name = IndexName::of_space(space);
-        Ok(Self { name, kind: Kind::Vectors(Box::new(vectors)), enlistment: None, walk: Walk::new(now) })
+        Ok(Self::new(name, Kind::Vectors(Box::new(vectors)), now))
+    }
+
+    fn new(name: IndexName, kind: Kind, now: Timestamp) -> Self {
+        Self { name, kind, enlistment: None, walk: Walk::new(now), unindexed: Unindexed::default() }
     }
 
     /// Enlists it with both truth stores; if they may be away and are, the first pass of upkeep does.

@@ -1,5 +1,5 @@
-//! What this process wrote and the index of words may not have yet. Searches read it from truth, so that what was stored is
-//! found at once.
+//! What this process wrote and an index may not have yet. Searches and gates read it from truth, so that what was stored is found at
+//! once.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

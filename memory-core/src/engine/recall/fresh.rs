@@ -1,4 +1,5 @@
-//! What truth holds and the index of words may not have yet: its evidence is made from its text.
+//! What truth holds and the index of words, or that of meaning where there is none of words, may not have yet: its evidence is made
+//! from its text.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,7 +27,8 @@ impl Inner {
         but: Option<&SessionId>,
     ) -> (Legs, Hydrated) {
         let (search, filter) = (asking.search, asking.filter);
-        let mut written = self.unindexed.of(scope, but);
+        let unindexed = self.completed().map(|index| &index.unindexed);
+        let mut written = unindexed.map(|unindexed| unindexed.of(scope, but)).unwrap_or_default();
         let waiting = self.waiting_of(scope, but);
         written.retain(|item| !waiting.contains(item));
         written.extend(waiting);
@@ -41,10 +43,15 @@ impl Inner {
         // What could not be read together may be read one by one, as hits of the indexes.
         read.unread.clear();
         // No index is at fault for what truth does not hold.
-        let gone = std::mem::take(&mut read.absent).into_iter().map(|item| (item, u64::MAX));
+        let gone: Vec<ItemId> = std::mem::take(&mut read.absent);
+        for index in &self.indexes {
+            index.unindexed.remove(scope, gone.iter().map(|item| (item.clone(), u64::MAX)));
+        }
         // The upkeep of another process may have indexed the others.
         let named = legs.text.hits.iter().map(|hit| (hit.item.clone(), 0));
-        self.unindexed.remove(scope, gone.chain(named));
+        if let Some(unindexed) = unindexed {
+            unindexed.remove(scope, named);
+        }
         legs.add_fresh(read.contents().map(|(_, content)| content), filter, &self.analysis);
         (legs, read)
     }

@@ -12,13 +12,12 @@ use crate::engine::receipt::{Degraded, SearchReceipt, Stage};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::filter::{Field, Filter, Scalar};
-use crate::id::{ItemId, MessageId, RecordId, Unit};
+use crate::id::{ItemId, MessageId, Unit};
 use crate::layer::cached::noting;
 use crate::layer::within;
 use crate::message::Role;
 use crate::model::{Purpose, embed};
-use crate::rank::{Decay, LegKind, importance};
-use crate::record::StoredRecord;
+use crate::rank::LegKind;
 use crate::scope::Scope;
 use crate::store::text::{Term, TextHits, TextQuery};
 use crate::store::vectors::{VectorHit, VectorQuery};
@@ -59,7 +58,7 @@ pub(crate) struct Legs {
     /// Which of the items found are notes, and how these grow old.
     pub(crate) notes: HashMap<ItemId, Decay>,
     pub(crate) asked: Asked,
-    /// The importance of the records found, if the ranking weighs it.
+    /// The importance of the records that were read, if the ranking heeds it.
     pub(crate) importance: HashMap<ItemId, f32>,
     /// How many candidates of each leg are ranked.
     pub(crate) limit: usize,
@@ -144,29 +143,9 @@ impl Inner {
         degraded.extend(self.can_search().err().map(|error| Degraded::new(Stage::Text, &error)));
         let behind = self.behind_for_ever().filter(|index| self.answers(index));
         degraded.extend(behind.map(|index| Degraded::new(index.stage(), &unbuilt())));
-        let importance = if search.rule().weighs_importance() {
-            let found = text.hits.iter().map(|hit| &hit.item).chain(vector.iter().map(|hit| &hit.item));
-            let importance = self.importance(scope, found.filter_map(ItemId::as_record).collect());
-            let importance = stages.time(Stage::Records, importance).await;
-            importance.unwrap_or_else(|error| note(&mut degraded, Stage::Records, &error))
-        } else {
-            HashMap::new()
-        };
         degraded.dedup();
-        let (tells, notes, took) = (HashMap::new(), HashMap::new(), stages.took());
+        let (importance, tells, notes, took) = (HashMap::new(), HashMap::new(), HashMap::new(), stages.took());
         Legs { terms, left_out, text, spans, vector, sought, notes, asked, importance, limit, tells, degraded, took }
-    }
-
-    /// Reads the importance of records from truth. It changes with time and use, so no index holds it.
-    async fn importance(&self, scope: &Scope, records: BTreeSet<RecordId>) -> Result<HashMap<ItemId, f32>> {
-        if records.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let ids: Vec<RecordId> = records.into_iter().collect();
-        let now = self.clock.now();
-        let stored = self.in_time("read importance", self.records.store().get(scope, &ids)).await?;
-        let of = |stored: StoredRecord| (ItemId::Record(stored.record.id), importance(&stored, now, Decay::LONG_TERM));
-        Ok(stored.into_iter().map(of).collect())
     }
 
     /// Returns `Ok` if there is any index to search.

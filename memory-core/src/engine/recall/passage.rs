@@ -7,10 +7,10 @@ use std::sync::Arc;
 use crate::analysis::{Counts, Reader};
 use crate::engine::hit::Content;
 use crate::engine::inner::Inner;
-use crate::id::ItemId;
+use crate::id::{ItemId, Unit};
 use crate::index::{passages, searched_text};
 use crate::message::Message;
-use crate::rank::{Bm25, bm25f, tells};
+use crate::rank::{Bm25, Decay, bm25f, importance, tells};
 use crate::store::text::{Term, TextHit, TextHits};
 use crate::time::Timestamp;
 
@@ -18,7 +18,7 @@ use super::each::OfEach;
 use super::hydrate::Hydrated;
 use super::legs::Legs;
 use super::question::Search;
-use super::rank::{Candidate, rank};
+use super::rank::{Candidate, heeds_importance, rank};
 
 /// How many of the best candidates are looked at. The hits are among them, so they are read in the same call.
 pub(crate) const LOOKED_AT: usize = 32;
@@ -45,20 +45,31 @@ struct Looked {
 }
 
 impl OfEach<Legs> {
-    /// Returns the best candidates, which are to be read and looked at again; none if the ranking goes by the indexes alone.
+    /// Returns the best candidates, which are to be read and looked at again; none if the ranking goes by the indexes alone. If it
+    /// weighs importance, all records are among them: any of them may matter most.
     pub(crate) fn best(&self, search: &Search, now: Timestamp) -> Vec<Candidate> {
-        if !search.rule().weighs_context() {
+        let rule = search.rule();
+        if !rule.weighs_context() {
             return Vec::new();
         }
         let mut best = rank(search, self, now);
-        best.truncate(LOOKED_AT);
+        if !rule.weighs_importance() {
+            best.truncate(LOOKED_AT);
+            return best;
+        }
+        let mut messages = 0;
+        best.retain(|found| {
+            let is_record = found.item.unit() == Unit::Record;
+            messages += usize::from(!is_record);
+            is_record || messages <= LOOKED_AT
+        });
         best
     }
 }
 
 impl Inner {
     /// Looks again at the candidates that were read: a long message takes the counts of its best passage, words in the form of
-    /// the question count more than others of their stem, and what a message tells is noted.
+    /// the question count more than others of their stem, and what a message tells and how much a record matters is noted.
     ///
     /// What was not read stays as the indexes know it.
     pub(crate) fn look_again(&self, search: &Search, legs: &mut OfEach<Legs>, read: &OfEach<Hydrated>) {
@@ -82,8 +93,21 @@ impl Inner {
             Content::Record(_) => None,
         };
         let messages: HashMap<ItemId, Arc<Message>> = read.contents().filter_map(message).collect();
+        if heeds_importance(&search.rule()) {
+            legs.importance = self.importance(read);
+        }
         self.hear(search, legs, &messages);
         self.read_passages(search, legs, &messages)
+    }
+
+    /// Returns how much each record matters that was read. That changes with time and use, so no index holds it.
+    fn importance(&self, read: &Hydrated) -> HashMap<ItemId, f32> {
+        let now = self.clock.now();
+        let of_record = |(item, content): (&ItemId, &Content)| match content {
+            Content::Record(stored) => Some((item.clone(), importance(stored, now, Decay::LONG_TERM))),
+            Content::Message(_) => None,
+        };
+        read.contents().filter_map(of_record).collect()
     }
 
     /// Notes how much each message tells beside what the question says already. Who types a keyword or quotes a message looks for

@@ -12,8 +12,8 @@ use crate::index::span_of;
 use crate::message::Role;
 use crate::rank::{
     Bm25, Candidate as Found, Contribution, Decay, Importance, Leg, LegKind, NAMED_BONUS, NAMED_WEIGHT,
-    NEIGHBOUR_COSINE_WEIGHT, PERSON_BONUS, RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans,
-    below_lenders, best, bm25f, hand_on, smooth,
+    NEIGHBOUR_COSINE_WEIGHT, PERSON_BONUS, Ranking, RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT,
+    add_spans, below_lenders, best, bm25f, hand_on, smooth,
 };
 use crate::scope::Scope;
 use crate::time::Timestamp;
@@ -70,9 +70,10 @@ pub(crate) fn rank(search: &Search, legs: &OfEach<Legs>, now: Timestamp) -> Vec<
             if let Some(decay) = legs.notes.get(&found.item) {
                 found.decay = Some(*decay);
             }
-            if rule.weighs_importance() {
-                let known = legs.importance.get(&found.item).copied();
-                found.importance = known.unwrap_or_else(|| unused(found.at, now));
+            if let Some(known) = legs.importance.get(&found.item) {
+                found.importance = *known;
+            } else if rule.weighs_importance() {
+                found.importance = unused(found.at, now);
             }
             if let Some(number) = numbers.stand_in((shared_by, &found.item)) {
                 found.item = number;
@@ -127,6 +128,11 @@ impl<'a> Numbers<'a> {
         let found = number.and_then(|number| self.0.get(number));
         found.map_or((None, item), |(item, shared_by)| (*shared_by, *item))
     }
+}
+
+/// Returns whether the importance of records orders anything: it decides between equals in the default ranking.
+pub(super) fn heeds_importance(rule: &Ranking) -> bool {
+    rule.weighs_importance() || matches!(rule, Ranking::ZScore(_))
 }
 
 /// Returns the importance of an item that has only a time, such as a message.

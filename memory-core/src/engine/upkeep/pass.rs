@@ -135,7 +135,7 @@ impl Inner {
     /// the notes of another truth store.
     async fn follow(&self, index: &Index, unit: Unit, truth: &dyn Upkeep, pass: &mut Pass) -> bool {
         let (mut seen, mut limit) = (Seen::default(), NOTES);
-        let mark = index.as_text().and_then(|_| self.unindexed.mark());
+        let mark = index.unindexed.mark();
         while !self.turn.is_ending() {
             let Some(found) = pass.answer(truth.pending(&index.name, self.clock.now(), limit).await) else { break };
             pass.has_answered = true;
@@ -147,7 +147,7 @@ impl Inner {
             if notes.is_empty() {
                 // Other notes may wait behind those that this pass has carried out.
                 if is_all && let Some(mark) = mark {
-                    self.let_go_indexed(mark, index, unit, truth, pass).await;
+                    let_go_indexed(mark, index, unit, truth, pass).await;
                 }
                 if is_all || limit >= MOST_NOTES {
                     break;
@@ -166,7 +166,12 @@ impl Inner {
                 };
                 outcomes = outcomes.into_iter().map(undo).collect();
             } else {
-                sights.iter().for_each(|(_, sight)| self.note_indexed(index, sight));
+                for (place, sight) in &sights {
+                    // What the index did not take for now is read from truth until it does.
+                    if let Some((_, Outcome::Done { .. })) = outcomes.get(*place) {
+                        sight.note_indexed(index);
+                    }
+                }
                 let (places, sights): (Vec<usize>, Vec<Sight>) = sights.into_iter().unzip();
                 for (place, error) in self.put_true(index, sights).await {
                     let outcome = places.get(place).and_then(|place| outcomes.get_mut(*place));
@@ -192,13 +197,6 @@ impl Inner {
             }
         }
         true
-    }
-
-    /// Lets go what this process wrote before a mark, if nothing is noted any more: whoever took the notes, the index has it.
-    async fn let_go_indexed(&self, mark: Mark, index: &Index, unit: Unit, truth: &dyn Upkeep, pass: &mut Pass) {
-        if let Some(Backlog { pending: 0, .. }) = pass.answer(truth.backlog(&index.name).await) {
-            self.unindexed.remove_until(mark, unit);
-        }
     }
 
     /// Carries out as many notes as fit into one batch; the others stay pending.
@@ -318,6 +316,13 @@ impl Inner {
         let wait = Duration::from_secs(1 << note.attempts.min(12)).min(longest);
         let at = self.clock.now().checked_add(wait).unwrap_or(Timestamp(i64::MAX));
         (note, Outcome::Retry { at, why: error.with_causes() })
+    }
+}
+
+/// Lets go what this process wrote before a mark, if nothing is noted any more: whoever took the notes, the index has it.
+async fn let_go_indexed(mark: Mark, index: &Index, unit: Unit, truth: &dyn Upkeep, pass: &mut Pass) {
+    if let Some(Backlog { pending: 0, .. }) = pass.answer(truth.backlog(&index.name).await) {
+        index.unindexed.remove_until(mark, unit);
     }
 }
 

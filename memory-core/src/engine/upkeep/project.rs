@@ -120,9 +120,9 @@ impl Inner {
             Document { entry, pieces }
         });
         let documents = documents.collect();
-        // No index will have them.
+        // The index will not have them.
         let wordless = changes.deletions.iter().map(|(item, version)| (item.clone(), version.revision));
-        self.unindexed.remove(scope, wordless);
+        index.unindexed.remove(scope, wordless);
         Ok(Read { state, last: range.last, forgotten: Deletion::Items(changes.deletions), documents })
     }
 
@@ -227,7 +227,7 @@ impl Inner {
     /// Completes an erasure that was cut off: truth first, then this index, then the cache, the board and the notes.
     async fn go_on_erasing(&self, index: &Index, note: &Note) -> Result<()> {
         index.drop_kept(&note.scope);
-        self.unindexed.forget(&note.scope);
+        self.forget_written(&note.scope);
         // Also what a pass has counted that was under way.
         self.given_up.forget(&note.scope, note.epoch);
         let parts = self.stores.parts().into_iter().filter(|(part, _)| !matches!(*part, "text" | "vectors"));

@@ -61,6 +61,12 @@ impl Sight {
         let items = version.map(item).into_iter().collect();
         Self { scope: scope.clone(), seen: Seen::Record(id, version), items }
     }
+
+    /// Notes that an index has what was read, so that it is not read from truth in its place any more.
+    pub(crate) fn note_indexed(&self, index: &Index) {
+        let items = self.items.iter().map(|(item, version)| (item.clone(), version.revision));
+        index.unindexed.remove(&self.scope, items);
+    }
 }
 
 impl Inner {
@@ -80,14 +86,6 @@ impl Inner {
             failures.extend(done.err().map(|error| (place, error)));
         }
         failures
-    }
-
-    /// Notes what an index has from now on, so that searches do not read it any more.
-    pub(crate) fn note_indexed(&self, index: &Index, sight: &Sight) {
-        if index.as_text().is_some() {
-            let items = sight.items.iter().map(|(item, version)| (item.clone(), version.revision));
-            self.unindexed.remove(&sight.scope, items);
-        }
     }
 
     /// Replaces what was put by what truth holds now, until truth does not change meanwhile.

@@ -1,16 +1,19 @@
 //! The gate before a new record: a statement that is nearly the same as a record is told again, or dropped.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::engine::handle::Scoped;
-use crate::engine::inner::Vectors;
+use crate::engine::inner::{Index, Kind, Vectors};
 use crate::engine::receipt::{Degraded, Stage};
 use crate::error::Result;
 use crate::filter::{Field, Filter, Scalar};
+use crate::hashing::HashEmbedder;
 use crate::id::{ItemId, RecordId, Unit};
-use crate::index::{PIECE_WORDS, record_pieces};
-use crate::novelty::{Gate, Nearest, Repeat, Verdict, differ_in_particulars, novelty};
+use crate::index::{PIECE_WORDS, record_pieces, record_terms};
+use crate::novelty::{Gate, Nearest, Reason, Repeat, Verdict, differ_in_particulars, novelty};
 use crate::record::{Record, StoredRecord, Telling};
+use crate::store::text::{Term, TextQuery, TextStore};
 use crate::store::vectors::VectorQuery;
 use crate::vector::{Direction, Similarity, normalise};
 
@@ -19,6 +22,8 @@ use super::remember::{RememberReceipt, Remembered};
 
 /// How many records the index is asked for: some may have changed since they were indexed, or differ in particulars.
 const ASKED: usize = 16;
+/// How many numbers the vectors have by which words are compared.
+const DIMENSION: usize = 384;
 
 /// What a gate found of a statement.
 #[derive(Debug, Default)]
@@ -47,6 +52,9 @@ impl Likeness {
     }
 }
 
+/// A record that is like a statement.
+type Like = (StoredRecord, Similarity);
+
 /// What becomes of a statement.
 pub(crate) enum Gated {
     /// It is told here.
@@ -65,18 +73,20 @@ impl Scoped {
             Target::Known(stored) if gate.repeat == Repeat::Reinforce => {
                 return Gated::Told(Target::Known(stored), Likeness::default());
             }
-            Target::Known(stored) => return Gated::Dropped(self.dropped(&stored, None)),
+            Target::Known(stored) => {
+                return Gated::Dropped(self.dropped(&stored, Reason::Equal(stored.record.id), None));
+            }
             Target::Free(id) => id,
         };
         let free = |likeness| Gated::Told(Target::Free(id), likeness);
         let (alike, nearest) = match self.most_alike(told).await {
             Ok(Some(found)) => found,
             Ok(None) => return free(Likeness::default()),
-            Err(error) => {
-                let degraded = vec![Degraded::new(Stage::Vector, &error)];
-                return free(Likeness { degraded, ..Likeness::default() });
-            }
+            Err(why) => return free(Likeness { degraded: vec![why], ..Likeness::default() }),
         };
+        // Texts of other meanings share most of their words, so words have a threshold of their own.
+        let by_words = gate.with_threshold(gate.threshold.min(Gate::hashing().threshold));
+        let gate = if self.inner().vectors().is_some() { *gate } else { by_words };
         let likeness = Likeness { novelty: Some(novelty(nearest.similarity)), ..Likeness::default() };
         match gate.decide(None, Some(nearest)) {
             Verdict::Stored => free(likeness),
@@ -84,34 +94,41 @@ impl Scoped {
                 let sources = warrant(&alike.record, told).map(|telling| telling.sources.clone()).unwrap_or_default();
                 Gated::Told(Target::Known(alike), Likeness { sources, ..likeness })
             }
-            Verdict::Skipped(_) => Gated::Dropped(self.dropped(&alike, likeness.novelty)),
+            Verdict::Skipped(reason) => Gated::Dropped(self.dropped(&alike, reason, likeness.novelty)),
         }
     }
 
     /// Returns the receipt of a statement that repeats `stored`, and is dropped.
-    fn dropped(&self, stored: &StoredRecord, novelty: Option<f32>) -> RememberReceipt {
-        let durability = self.durability_of_records();
-        let receipt = RememberReceipt::new(stored.record.id, Remembered::Skipped, stored.version, durability);
-        RememberReceipt { novelty, ..receipt }
+    fn dropped(&self, stored: &StoredRecord, reason: Reason, novelty: Option<f32>) -> RememberReceipt {
+        let (outcome, durability) = (Remembered::Skipped(reason), self.durability_of_records());
+        RememberReceipt { novelty, ..RememberReceipt::new(stored.record.id, outcome, stored.version, durability) }
     }
 
-    /// Returns the current record of the same kind and agent that is most like `told` and differs in no particulars; none without
-    /// an index of vectors, and for a text that is embedded in several pieces.
-    async fn most_alike(&self, told: &Record) -> Result<Option<(StoredRecord, Nearest)>> {
+    /// Returns the current record of the same kind and agent that is most like `told` and differs in no particulars: by meaning, or
+    /// by words where there is no index of meaning.
+    ///
+    /// # Errors
+    /// Why nothing is known of any: an index or the embedder fails, there is none, or the text is embedded in several pieces.
+    async fn most_alike(&self, told: &Record) -> std::result::Result<Option<(StoredRecord, Nearest)>, Degraded> {
         let inner = self.inner();
         let pieces = record_pieces(told, PIECE_WORDS);
-        let (Some(index), [text]) = (inner.vectors(), pieces.as_slice()) else { return Ok(None) };
-        let vectors = inner.in_time("embed", index.embed_texts(self.scope(), &[text])).await?;
-        let Some(vector) = vectors.into_iter().next().filter(|vector| !vector.is_empty()) else { return Ok(None) };
-        let (found, mut alike) =
-            tokio::try_join!(self.indexed_like(index, told, &vector), self.unindexed_like(index, told, &vector))?;
-        let ids: Vec<RecordId> = found.iter().map(|(id, _)| *id).collect();
-        let stored = self.stored(&ids).await?.into_iter();
-        alike.extend(stored.filter_map(|stored| {
-            let (_, similarity) = found.iter().find(|(id, _)| *id == stored.record.id)?;
-            Some((stored, *similarity))
-        }));
-        let is_comparable = |(stored, _): &(StoredRecord, Similarity)| {
+        let text = match pieces.as_slice() {
+            [] => return Ok(None),
+            [text] => text,
+            _ => {
+                let why = format!("a text of more than {PIECE_WORDS} words is not compared");
+                return Err(Degraded { stage: Stage::Embed, why });
+            }
+        };
+        inner.can_search().map_err(|error| Degraded::new(Stage::Text, &error))?;
+        let of_meaning = inner.indexes.iter().find(|index| index.as_vectors().is_some());
+        let Some(index) = of_meaning.or(inner.completed()) else { return Ok(None) };
+        let alike = match &index.kind {
+            Kind::Vectors(vectors) => Box::pin(self.like_by_meaning(index, vectors, told, text)).await,
+            Kind::Text(store) => Box::pin(self.like_by_words(index, store, told, text)).await,
+        };
+        let alike = alike.map_err(|error| Degraded::new(index.stage(), &error))?;
+        let is_comparable = |(stored, _): &Like| {
             self.takes(stored, told) && !differ_in_particulars(&inner.analysis, &stored.record.text, &told.text)
         };
         let best =
@@ -122,31 +139,90 @@ impl Scoped {
         }))
     }
 
-    /// Returns the records that the index holds near `vector`, of those that may take a telling of `told` by what it knows of them.
+    /// Returns the records that an index of vectors holds near `text`, and those that it may not have yet.
+    async fn like_by_meaning(&self, index: &Index, vectors: &Vectors, told: &Record, text: &str) -> Result<Vec<Like>> {
+        let inner = self.inner();
+        let embedded = inner.in_time("embed", vectors.embed_texts(self.scope(), &[text])).await?;
+        let Some(vector) = embedded.into_iter().next().filter(|vector| !vector.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let written = self.unindexed(index);
+        let (found, mut alike) = tokio::try_join!(
+            self.indexed_like(vectors, told, &vector),
+            self.unindexed_like(&written, vectors, told, &vector)
+        )?;
+        let ids: Vec<RecordId> = found.iter().map(|(id, _)| *id).collect();
+        let stored = self.stored(&ids).await?.into_iter();
+        alike.extend(stored.filter_map(|stored| {
+            let (_, similarity) = found.iter().find(|(id, _)| *id == stored.record.id)?;
+            Some((stored, *similarity))
+        }));
+        Ok(alike)
+    }
+
+    /// Returns the records that an index of words finds by those of `text`, and those that it may not have yet.
+    async fn like_by_words(
+        &self,
+        index: &Index,
+        store: &Arc<dyn TextStore>,
+        told: &Record,
+        text: &str,
+    ) -> Result<Vec<Like>> {
+        let inner = self.inner();
+        // Whatever repeats a text holds nearly all of its words, so any of them find it.
+        let terms = record_terms(&inner.analysis, told).into_iter().map(|(term, _)| term);
+        let terms: Vec<Term> = terms.take(inner.limits.query_terms).collect();
+        let mut ids = self.unindexed(index);
+        if !terms.is_empty() {
+            let query = TextQuery { terms, unit: Unit::Record, filter: self.comparable(told), limit: ASKED };
+            let found = inner.in_time("search words", store.search(self.scope(), &query)).await?;
+            ids.extend(found.hits.iter().filter_map(|hit| hit.item.as_record()));
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        let words = HashEmbedder::new(DIMENSION);
+        let Some(direction) = Direction::of(&words.vector(text)) else { return Ok(Vec::new()) };
+        let stored = self.stored(&ids).await?.into_iter().filter(|stored| self.takes(stored, told));
+        let like = |stored: StoredRecord| {
+            let text = one(record_pieces(&stored.record, PIECE_WORDS))?;
+            Some((stored, direction.similarity(&words.vector(&text))))
+        };
+        Ok(stored.filter_map(like).collect())
+    }
+
+    /// Returns the records that this process wrote and an index may not have yet.
+    fn unindexed(&self, index: &Index) -> Vec<RecordId> {
+        index.unindexed.of(self.scope(), None).iter().filter_map(ItemId::as_record).collect()
+    }
+
+    /// Returns the filter of the records that may take a telling of `told`, by what an index knows of them.
+    fn comparable(&self, told: &Record) -> Filter {
+        let agent = match &told.agent {
+            Some(agent) => Filter::eq(Field::Agent, agent.as_str()),
+            None => Filter::Exists(Field::Agent).negate(),
+        };
+        let trusted = Filter::range(Field::Trust, Some(Scalar::Int(told.first.trust as i64)), None);
+        Filter::And(vec![
+            Filter::eq(Field::Unit, Unit::Record.name()),
+            Filter::eq(Field::Kind, told.kind.as_str()),
+            agent,
+            trusted,
+            Filter::current(self.inner().clock.now()),
+        ])
+    }
+
+    /// Returns the records that the index holds near `vector`.
     async fn indexed_like(
         &self,
         index: &Vectors,
         told: &Record,
         vector: &[f32],
     ) -> Result<Vec<(RecordId, Similarity)>> {
-        let inner = self.inner();
-        let agent = match &told.agent {
-            Some(agent) => Filter::eq(Field::Agent, agent.as_str()),
-            None => Filter::Exists(Field::Agent).negate(),
-        };
-        let trusted = Filter::range(Field::Trust, Some(Scalar::Int(told.first.trust as i64)), None);
-        let records = Filter::And(vec![
-            Filter::eq(Field::Unit, Unit::Record.name()),
-            Filter::eq(Field::Kind, told.kind.as_str()),
-            agent,
-            trusted,
-            Filter::current(inner.clock.now()),
-        ]);
-        let space = index.embedder.space().clone();
+        let (inner, space) = (self.inner(), index.embedder.space().clone());
         let query = VectorQuery {
             space,
             vector: vector.to_vec(),
-            filter: records,
+            filter: self.comparable(told),
             limit: ASKED,
             floor: None,
             with_vectors: false,
@@ -155,20 +231,19 @@ impl Scoped {
         Ok(hits.into_iter().filter_map(|hit| Some((hit.item.as_record()?, hit.similarity))).collect())
     }
 
-    /// Returns the records that this process wrote and no index may have yet, each with its similarity to `vector`.
+    /// Returns those of the records `ids` that may take a telling of `told`, each with its similarity to `vector`.
     async fn unindexed_like(
         &self,
+        ids: &[RecordId],
         index: &Vectors,
         told: &Record,
         vector: &[f32],
-    ) -> Result<Vec<(StoredRecord, Similarity)>> {
+    ) -> Result<Vec<Like>> {
         let inner = self.inner();
-        let written = inner.unindexed.of(self.scope(), None);
-        let ids: Vec<RecordId> = written.iter().filter_map(ItemId::as_record).collect();
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let stored = self.stored(&ids).await?.into_iter().filter(|stored| self.takes(stored, told));
+        let stored = self.stored(ids).await?.into_iter().filter(|stored| self.takes(stored, told));
         let (stored, texts): (Vec<StoredRecord>, Vec<String>) = stored
             .filter_map(|stored| {
                 let text = one(record_pieces(&stored.record, PIECE_WORDS))?;

@@ -10,7 +10,7 @@ use crate::engine::receipt::Degraded;
 use crate::error::Result;
 use crate::id::{ItemId, RecordId, SessionId};
 use crate::message::Trust;
-use crate::novelty::Gate;
+use crate::novelty::{Gate, Reason};
 use crate::record::{Record, Telling};
 use crate::screen::{Finding, Screen};
 use crate::store::Durability;
@@ -107,7 +107,9 @@ impl Remember {
         self.with_ttl(ttl)
     }
 
-    /// Compares it with what is known before it becomes a new record: by meaning, where the memory has an index of vectors.
+    /// Compares it with what is known before it becomes a new record: by meaning or, where the memory has no index of vectors, by
+    /// words. By words it repeats a record at a novelty below 0.02 only, whatever the threshold: with a slip of the pen, or one other
+    /// word among sixty. A text of more than 180 words is not compared, and the receipt says so.
     ///
     /// A statement that is less new than the gate's threshold, and differs in no number, name or negation, repeats a record: it
     /// becomes one more telling of that record, or is dropped, as the gate says. Its own words are not kept then, so choose the
@@ -219,17 +221,16 @@ impl Remember {
     }
 }
 
-/// The outcome of a request to remember.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+/// The outcome of a request to remember. In JSON the `outcome` of its receipt, with the `reason` beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "outcome", content = "reason")]
 pub enum Remembered {
     /// It is a new record.
     Stored,
     /// It was known. The record that says the same gets one more telling, and counts as accessed.
     Reinforced,
-    /// It was known, and the gate drops what is. Nothing was stored. Why, [`RememberReceipt::novelty`] tells: how new it is beside
-    /// the record that it is like, and none where that record is the same statement.
-    Skipped,
+    /// It was known, and the gate drops what is: nothing was stored, for this reason.
+    Skipped(Reason),
 }
 
 /// The receipt of a request to remember.
@@ -238,6 +239,7 @@ pub struct RememberReceipt {
     /// The record that holds it, or that it repeats.
     pub id: RecordId,
     /// Whether it is new.
+    #[serde(flatten)]
     pub outcome: Remembered,
     /// The record's version.
     pub version: u64,

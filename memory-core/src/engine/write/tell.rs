@@ -213,7 +213,7 @@ impl Scoped {
             if record.id != synopsis_id() {
                 inner.synopses.told(self.scope(), Half::of(record), now);
                 let bytes = record.encoded_len() as u64;
-                inner.note_written(self.scope(), [Written::record(record.id, *version, bytes)].into_iter());
+                inner.note_written(self.scope(), &[Written::record(record.id, *version, bytes)]);
             }
         }
         inner.changed.notify_one();

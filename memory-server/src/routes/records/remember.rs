@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::Extension;
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use memory::receipt::{RememberReceipt, Remembered};
+use memory::receipt::RememberReceipt;
 use memory::{Gate, RecordId, Remember, Scoped, SessionId, Timestamp, Trust};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -137,7 +137,7 @@ fn set<T>(remember: Remember, value: Option<T>, with: impl FnOnce(Remember, T) -
 
 /// Returns what is told of a receipt to whoever may write alone: the same for what was known and for what is new.
 fn as_new(receipt: &RememberReceipt) -> Value {
-    json!({ "id": receipt.id, "outcome": Remembered::Stored })
+    json!({ "id": receipt.id, "outcome": "stored" })
 }
 
 /// Remembers a fact, a preference or any other note. What says the same as a record is one more telling of it: so a repeat
