@@ -42,9 +42,9 @@ pub mod transfer;
 pub use backend::Backend;
 pub use memory_core::engine::{
     AppendReceipt, Board, BoardEntry, Content, Context, ContextRequest, Defaults, Draft, Event, Forget, ForgetReceipt,
-    ForkPoint, HistoryEdge, HistoryPage, Hit, Memory, MemoryBuilder, Observer, Part, Refused, Remember, RememberReceipt,
-    Retained, Retention, Scoped, Search, SearchResults, Session, Status, Synopsis, SynopsisConfig, SynopsisHalf, Title,
-    UpkeepReport, UpkeepTask, WorkingNote,
+    ForkPoint, HistoryEdge, HistoryPage, Hit, Memory, MemoryBuilder, Observer, Part, Refused, Remember,
+    RememberReceipt, Retained, Retention, Scoped, Search, SearchResults, Session, Status, Synopsis, SynopsisConfig,
+    SynopsisHalf, Title, UpkeepReport, UpkeepTask, WorkingNote,
 };
 pub use memory_core::novelty::{Gate, Repeat};
 pub use memory_core::window::{BufferConfig, Folding};

@@ -14,9 +14,9 @@ use memory_sqlite::{JournalConfig, SqliteJournal};
 
 use super::Settings;
 use super::key::Key;
+use super::keys::{self, JOURNAL, TEXT, VECTORS};
 #[cfg(feature = "sqlite")]
 use super::keys::{JOURNAL_BYTES, JOURNAL_MESSAGES};
-use super::keys::{self, JOURNAL, TEXT, VECTORS};
 use super::problem::{Problem, SettingsError};
 use super::values::Values;
 use crate::backend::Backend;
