@@ -36,4 +36,4 @@ pub(crate) use summary::sentences;
 pub use summary::{ExtractiveSummarizer, complete_summary, validate_summary};
 #[cfg(feature = "tiktoken")]
 pub use tokens::TiktokenCounter;
-pub use tokens::{CounterKind, HeuristicCounter, ImageCost, LimitRule, MediaCosts, ModelProfile, token_limit};
+pub use tokens::{CounterKind, HeuristicCounter, ImageCost, LimitRule, MediaCosts, ModelProfile};

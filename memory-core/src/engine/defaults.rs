@@ -4,15 +4,19 @@ use crate::error::{Error, Result};
 use crate::novelty::Gate;
 use crate::window::{Budget, LimitRule, ModelProfile};
 
-use super::recall::{ContextRequest, Search};
-use super::write::Remember;
+/// How many hits a search returns.
+pub(super) const HITS: usize = 10;
+/// How many items of conversations and records a context recalls, and as many notes.
+pub(super) const RECALLED: usize = 5;
+/// The most tokens that recalled items take in a context.
+pub(super) const RECALL_TOKENS: u64 = 4_000;
 
 /// What the calls of a memory have that say nothing else: how much is found and recalled, what a budget is, and whether what is
 /// remembered passes a gate.
 ///
 /// [`Scoped::context`](super::Scoped::context) and [`Session::context`](super::Session::context) go by those of their memory
 /// ([`MemoryBuilder::defaults`](super::MemoryBuilder::defaults)), and so does a request that they make. A request that is made by hand,
-/// by [`Search::new`] or [`ContextRequest::new`], says everything itself.
+/// by [`Search::new`](super::Search::new) or [`ContextRequest::new`](super::ContextRequest::new), says everything itself.
 ///
 /// ```
 /// use memory_core::engine::Defaults;
@@ -39,19 +43,18 @@ pub struct Defaults {
     pub reserve: u64,
     /// How many tokens a context has for a model. Default 0.75 of what the model reads, 3,000 for one that nobody knows.
     pub limit: LimitRule,
-    /// The gate of what is remembered without one of its own ([`Remember::gated`]). Default none: only the same words repeat a record. So
+    /// The gate of what is remembered without one of its own ([`Remember::gated`](super::Remember::gated)). Default none: only the same words repeat a record. So
     /// it is with a gate of its own whose threshold is 0.
     pub gate: Option<Gate>,
 }
 
 impl Default for Defaults {
     fn default() -> Self {
-        let (search, request) = (Search::new(""), ContextRequest::new("", 0));
         Self {
-            hits: search.limit,
-            recall: request.recall,
-            notes: request.notes,
-            recall_tokens: request.recall_tokens,
+            hits: HITS,
+            recall: RECALLED,
+            notes: RECALLED,
+            recall_tokens: RECALL_TOKENS,
             reserve: 0,
             limit: LimitRule::default(),
             gate: None,
@@ -109,31 +112,9 @@ impl Defaults {
         self
     }
 
-    /// Returns a search for `words`.
-    pub fn search(&self, words: impl Into<String>) -> Search {
-        Search::new(words).limit(self.hits)
-    }
-
-    /// Returns a request for a context of `query` within `budget`.
-    pub fn request(&self, query: impl Into<String>, budget: impl Into<Budget>) -> ContextRequest {
-        let budget: Budget = budget.into();
-        let budget = if budget.reserve == 0 { budget.reserve(self.reserve) } else { budget };
-        let mut request = ContextRequest::new(query, budget).recall(self.recall).notes(self.notes);
-        request.recall_tokens = self.recall_tokens;
-        request
-    }
-
     /// Returns the budget of a context for a model, or for one that nobody knows.
     pub fn budget(&self, model: Option<&ModelProfile>) -> Budget {
         Budget::new(self.limit.limit(model, 0)).reserve(self.reserve)
-    }
-
-    /// Returns what is to be remembered, with the gate that it passes. A record with an id of its own passes none.
-    pub(crate) fn gated(&self, mut remember: Remember) -> Remember {
-        if remember.gate.is_none() && remember.id.is_none() {
-            remember.gate = self.gate;
-        }
-        remember
     }
 
     /// Returns `Ok` if calls may have these. What is above the limits of a memory is refused with each call.

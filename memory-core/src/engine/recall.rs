@@ -27,6 +27,7 @@ mod stages;
 mod terms;
 mod told;
 mod unfold;
+mod usual;
 mod window;
 mod within;
 mod working;

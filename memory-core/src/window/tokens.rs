@@ -14,7 +14,7 @@ use crate::message::{Block, Message, Slot};
 
 pub use heuristic::HeuristicCounter;
 pub use media::{ImageCost, MediaCosts};
-pub use profile::{CounterKind, LimitRule, ModelProfile, token_limit};
+pub use profile::{CounterKind, LimitRule, ModelProfile};
 #[cfg(feature = "tiktoken")]
 pub use tiktoken::TiktokenCounter;
 

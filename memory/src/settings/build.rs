@@ -176,8 +176,8 @@ fn working(values: &Values) -> WorkingConfig {
         working.max_bytes = most.saturating_mul(1 << 20);
     }
     working.sweep_every = values.time(&FIFO_INTERVAL, MINUTE).unwrap_or(working.sweep_every);
-    working.half_life = values.time(&NOTE_HALF_LIFE, HOUR).unwrap_or(working.half_life);
-    working
+    let half_life = values.time(&NOTE_HALF_LIFE, HOUR).unwrap_or(working.half_life);
+    working.with_half_life(half_life)
 }
 
 fn cached(values: &Values) -> CachePolicy {

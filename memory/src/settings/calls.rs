@@ -44,12 +44,13 @@ impl Settings {
 }
 
 fn defaults(values: &Values) -> Defaults {
-    let mut defaults = Defaults::default();
-    defaults.hits = values.count(&HITS).unwrap_or(defaults.hits);
-    defaults.recall = values.count(&CONTEXT_RECALL).unwrap_or(defaults.recall);
-    defaults.notes = values.count(&CONTEXT_NOTES).unwrap_or(defaults.notes);
-    defaults.recall_tokens = values.whole(&CONTEXT_RECALL_TOKENS).unwrap_or(defaults.recall_tokens);
-    defaults.reserve = values.whole(&CONTEXT_RESERVE).unwrap_or(defaults.reserve);
+    let usual = Defaults::default();
+    let mut defaults = usual
+        .with_hits(values.count(&HITS).unwrap_or(usual.hits))
+        .with_recall(values.count(&CONTEXT_RECALL).unwrap_or(usual.recall))
+        .with_notes(values.count(&CONTEXT_NOTES).unwrap_or(usual.notes))
+        .with_recall_tokens(values.whole(&CONTEXT_RECALL_TOKENS).unwrap_or(usual.recall_tokens))
+        .with_reserve(values.whole(&CONTEXT_RESERVE).unwrap_or(usual.reserve));
     defaults.limit.share = values.number(&CONTEXT_SHARE).unwrap_or(defaults.limit.share);
     defaults.limit.unknown = values.whole(&CONTEXT_UNKNOWN).unwrap_or(defaults.limit.unknown);
     if values.flag(&GATE).unwrap_or_else(|| values.says(GATE.section())) {

@@ -8,7 +8,7 @@ use crate::engine::hit::Content;
 use crate::engine::inner::Inner;
 use crate::fields::Fields;
 use crate::filter::Filter;
-use crate::id::{MessageId, SessionId};
+use crate::id::{ItemId, MessageId, SessionId};
 use crate::index::{own_terms, record_terms};
 use crate::scope::Scope;
 use crate::store::text::{Term, TextHit};

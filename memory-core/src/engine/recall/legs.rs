@@ -17,7 +17,7 @@ use crate::layer::cached::noting;
 use crate::layer::within;
 use crate::message::Role;
 use crate::model::{Purpose, embed};
-use crate::rank::LegKind;
+use crate::rank::{Decay, LegKind};
 use crate::scope::Scope;
 use crate::store::text::{Term, TextHits, TextQuery};
 use crate::store::vectors::{VectorHit, VectorQuery};

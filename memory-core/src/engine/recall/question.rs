@@ -1,5 +1,6 @@
 //! A question to the memory: its words, filters and ranking.
 
+use crate::engine::defaults::HITS;
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::Unit;
 use crate::message::Trust;
@@ -49,7 +50,7 @@ impl Search {
     pub fn new(words: impl Into<String>) -> Self {
         Self {
             words: words.into(),
-            limit: 10,
+            limit: HITS,
             filter: Filter::All,
             units: vec![Unit::Message, Unit::Record],
             as_of: None,

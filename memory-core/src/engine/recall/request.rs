@@ -1,5 +1,6 @@
 //! The request for a context: what is asked, within which budget, and what may go in.
 
+use crate::engine::defaults::{RECALL_TOKENS, RECALLED};
 use crate::engine::handle::Scoped;
 use crate::error::Result;
 use crate::filter::Filter;
@@ -68,9 +69,9 @@ impl ContextRequest {
             query: query.into(),
             budget: budget.into(),
             newest: None,
-            recall: 5,
-            notes: 5,
-            recall_tokens: 4_000,
+            recall: RECALLED,
+            notes: RECALLED,
+            recall_tokens: RECALL_TOKENS,
             filter: Filter::All,
             oversize: None,
             mmr: None,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::engine::defaults::Defaults;
 use crate::engine::handle::Scoped;
 use crate::engine::inner::{Index, Kind, Vectors};
 use crate::engine::receipt::{Degraded, Stage};
@@ -18,7 +19,7 @@ use crate::store::vectors::VectorQuery;
 use crate::vector::{Direction, Similarity, normalise};
 
 use super::links::Target;
-use super::remember::{RememberReceipt, Remembered};
+use super::remember::{Remember, RememberReceipt, Remembered};
 
 /// How many records the index is asked for: some may have changed since they were indexed, or differ in particulars.
 const ASKED: usize = 16;
@@ -61,6 +62,16 @@ pub(crate) enum Gated {
     Told(Target, Likeness),
     /// It is dropped.
     Dropped(RememberReceipt),
+}
+
+impl Defaults {
+    /// Returns what is to be remembered, with the gate that it passes. A record with an id of its own passes none.
+    pub(crate) fn gated(&self, mut remember: Remember) -> Remember {
+        if remember.gate.is_none() && remember.id.is_none() {
+            remember.gate = self.gate;
+        }
+        remember
+    }
 }
 
 impl Scoped {

@@ -363,7 +363,6 @@ impl Scoped {
     /// ```
     /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
     /// use memory_core::engine::{Remember, Remembered};
-    ///
     /// let told = ada.remember(Remember::fact("Ada has a cat").with_tag("pets")).await?;
     /// let again = ada.remember(Remember::fact("ada has a cat!")).await?; // says the same
     /// assert_eq!((again.id, again.outcome), (told.id, Remembered::Reinforced));
@@ -390,7 +389,6 @@ impl Scoped {
     /// ```
     /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
     /// use memory_core::engine::Remember;
-    ///
     /// let told = ada.remember(Remember::fact("Ada lives in Lyon")).await?;
     /// ada.supersede(told.id, Remember::fact("Ada lives in Porto")).await?;
     /// # Ok(())

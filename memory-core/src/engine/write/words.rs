@@ -55,21 +55,25 @@ mod tests {
 
     use super::*;
     use crate::id::RecordId;
+    use crate::store::Durability;
 
     #[test]
     fn s3_11_what_is_left_out_tells_why_in_words_and_in_json() {
         let id = RecordId::of_content(b"tea");
-        let told = |outcome| RememberReceipt::new(id, outcome, 3);
+        let told = |outcome| RememberReceipt::new(id, outcome, 3, Durability::Committed);
         let json = |receipt: &RememberReceipt| serde_json::to_value(receipt).unwrap();
         let equal = told(Remembered::Skipped(Reason::Equal(id)));
         assert_eq!(equal.to_string(), format!("left out, because it says the same: {id} (version 3)"));
-        let promised = json!({ "id": id, "outcome": "skipped", "reason": { "equal": id }, "version": 3 });
+        let promised = json!({ "id": id, "outcome": "skipped", "reason": { "equal": id }, "version": 3, "durability": "committed" });
         assert_eq!(json(&equal), promised);
         let alike = told(Remembered::Skipped(Reason::Alike { to: id, novelty: 0.25 }));
         assert_eq!(alike.to_string(), format!("left out, because it says nearly the same: {id} (version 3)"));
         assert_eq!(json(&alike)["reason"], json!({ "alike": { "to": id, "novelty": 0.25 } }));
         // What was stored has no reason beside it.
-        assert_eq!(json(&told(Remembered::Stored)), json!({ "id": id, "outcome": "stored", "version": 3 }));
+        assert_eq!(
+            json(&told(Remembered::Stored)),
+            json!({ "id": id, "outcome": "stored", "version": 3, "durability": "committed" })
+        );
         assert_eq!(json(&told(Remembered::Reinforced))["outcome"], "reinforced");
     }
 }

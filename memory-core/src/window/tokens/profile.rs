@@ -193,8 +193,3 @@ impl LimitRule {
         (left as f64 * self.share).floor() as u64
     }
 }
-
-/// Returns 0.75 × (context − `reserved`), rounded down; 3,000 for an unknown model.
-pub fn token_limit(profile: Option<&ModelProfile>, reserved: u64) -> u64 {
-    LimitRule::default().limit(profile, reserved)
-}

@@ -44,11 +44,11 @@ fn a_call_of_5000_words_counts_at_least_its_words() {
 #[test]
 fn s2_6_the_limit_is_three_quarters_of_what_the_answer_leaves() {
     let gpt = ModelProfile::of("gpt-4o-mini").unwrap();
-    assert_eq!(token_limit(Some(&gpt), 0), 96_000);
-    assert_eq!(token_limit(Some(&gpt), 16_384), 83_712);
-    assert_eq!(token_limit(Some(&gpt), 16_385), 83_711);
-    assert_eq!(token_limit(Some(&gpt), u64::MAX), 0);
-    assert_eq!(token_limit(None, 500), 3_000);
+    assert_eq!(LimitRule::default().limit(Some(&gpt), 0), 96_000);
+    assert_eq!(LimitRule::default().limit(Some(&gpt), 16_384), 83_712);
+    assert_eq!(LimitRule::default().limit(Some(&gpt), 16_385), 83_711);
+    assert_eq!(LimitRule::default().limit(Some(&gpt), u64::MAX), 0);
+    assert_eq!(LimitRule::default().limit(None, 500), 3_000);
     assert_eq!(LimitRule::default().with_share(0.5).limit(Some(&gpt), 0), 64_000);
     assert_eq!(LimitRule::default().with_unknown(2_000).limit(None, 500), 2_000);
 }
