@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use memory_core::engine::{BoardEntry, ContextRequest, Event, Forget, Observer, Remember, Search};
+use memory_core::engine::{BoardEntry, ContextRequest, Event, Forget, MemoryBuilder, Observer, Remember, Search};
+use memory_core::extract::{FactCounts, RuleExtractor};
 use memory_core::novelty::Gate;
 use memory_core::window::{BufferConfig, Folding, Oversize};
 use memory_core::{MessageId, Role, Scope};
@@ -118,6 +119,25 @@ async fn s4_14_creation_capacity_and_removal_are_told_once_each() {
     let receipt = ada.forget(&Forget::Session(talk.id().clone())).await.unwrap();
     let forgotten = Event::Forgotten { removed: receipt.removed, derived: 0, complete: true };
     assert_eq!((receipt.removed, told(&watch)), (6, vec![forgotten]));
+}
+
+#[tokio::test]
+async fn what_came_of_facts_is_told() {
+    let watch = Arc::new(Watch::default());
+    let observer = Arc::clone(&watch);
+    let with_rules = |builder: MemoryBuilder| builder.extractor(Arc::new(RuleExtractor)).observer(observer);
+    let bench = Bench::with(Taps::default(), with_rules).await;
+    let talk = bench.session("ada");
+    for (said, counts) in [
+        ("I live in Rome.", FactCounts { added: 1, ..FactCounts::default() }),
+        ("I moved to Lisbon.", FactCounts { changed: 1, ..FactCounts::default() }),
+    ] {
+        talk.append(vec![bench.user(said)]).await.unwrap();
+        bench.tend().await;
+        let mut told = watch.take();
+        told.retain(|(_, event)| matches!(event, Event::Extracted { .. }));
+        assert_eq!(told, [("ada".to_owned(), Event::Extracted { facts: 1, counts })]);
+    }
 }
 
 #[tokio::test]
