@@ -196,7 +196,8 @@ impl Database {
         if let Some(summarizer) = reader.and_then(|reader| reader.summarizer) {
             builder = builder.summarizer(summarizer);
         }
-        if finds {
+        // The settings have named theirs already.
+        if finds && !self.beside.names_extractor() {
             builder = builder.extractor(Arc::new(RuleExtractor));
         }
         Ok(builder.build().await?)

@@ -24,7 +24,7 @@ use crate::{upkeep, words};
 use lines::{Line, lines};
 
 const SHOWN: &str = "A line is stored as what you say, and the context that a model would get is shown. \
-With --model and --provider or --base-url a model answers.";
+With --model and --provider or --base-url, or the section `chat` of the settings, a model answers.";
 const ANSWERED: &str = "A line is stored as what you say, and the model answers.
 /why              shows the context behind the last answer, and why it is that";
 const HELP: &str = "/assistant TEXT   stores an answer of the model
@@ -51,12 +51,18 @@ struct Conversation<'a> {
 /// Takes lines until the end of stdin, or `/quit`.
 pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result<Outcome, Failure> {
     let session = call.session()?;
-    let (bounds, answering) = (&args.bounds, &args.answering);
-    let open = || Model::open(answering, bounds.model.as_deref(), quiet_limit(bounds));
-    let model = answering.is_wished().then(open).transpose()?;
+    let (mut bounds, answering) = (args.bounds.clone(), &args.answering);
+    let model = if answering.is_wished() {
+        Some(Model::open(answering, bounds.model.as_deref(), quiet_limit(&bounds))?)
+    } else {
+        let named = call.settings.chat_model_name().map(str::to_owned);
+        bounds.model = bounds.model.or(named);
+        Model::of(&call.settings, answering, quiet_limit(&bounds))?
+    };
+    let bounds = &bounds;
     if answering.summaries && model.is_none() {
         return Err(Failure::Usage(
-            "nobody summarises: name a model by --model and --provider or --base-url".to_owned(),
+            "nobody summarises: name a model by --model and --provider or --base-url, or in the settings".to_owned(),
         ));
     }
     let summarizer = model.as_ref().filter(|_| answering.summaries).map(Model::summarizer);

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::call::Call;
 use crate::cli::{Facts, FactsChange};
-use crate::config::{FACTS, Finding};
+use crate::config::Finding;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::words::plural;
@@ -21,19 +21,23 @@ pub(crate) async fn run(call: &Call, args: &Facts, output: &mut Output) -> Resul
     match args.change {
         None => {
             let memory = call.open_finding(Finding::AsBefore).await?;
-            tell(&memory, output).await?;
+            tell(call, &memory, output).await?;
         }
         Some(FactsChange::On) => {
             let memory = call.open_finding(Finding::Begun).await?;
             upkeep::after(&memory).await;
-            tell(&memory, output).await?;
+            tell(call, &memory, output).await?;
         }
         Some(FactsChange::Off) => {
+            if call.settings.names_extractor() {
+                let what = "the settings say who finds facts: take the section `extractor` out of them".to_owned();
+                return Err(Failure::Usage(what));
+            }
             let memory = call.open_finding(Finding::AsBefore).await?;
-            if let Some(index) = following(&memory).await? {
+            for index in following(&memory).await? {
                 memory.retire(&index).await?;
             }
-            tell(&memory, output).await?;
+            tell(call, &memory, output).await?;
         }
         Some(FactsChange::Try) => try_out(call, output).await?,
     }
@@ -41,14 +45,18 @@ pub(crate) async fn run(call: &Call, args: &Facts, output: &mut Output) -> Resul
     Ok(Outcome::Done)
 }
 
-/// Returns the name under which facts are found in this database, if they are.
-async fn following(memory: &Memory) -> Result<Option<IndexName>, Failure> {
-    Ok(memory.indexes().await?.into_iter().find(|index| index.as_str() == FACTS))
+/// Returns the names under which facts are found in this database: of rules, or of models that settings have named.
+async fn following(memory: &Memory) -> Result<Vec<IndexName>, Failure> {
+    Ok(memory.indexes().await?.into_iter().filter(finds_facts).collect())
 }
 
-async fn tell(memory: &Memory, output: &mut Output) -> Result<(), Failure> {
-    let is_on = following(memory).await?.is_some();
-    let status = memory.status().await.indexes.into_iter().find(|index| index.name.as_str() == FACTS);
+fn finds_facts(index: &IndexName) -> bool {
+    index.as_str().starts_with("facts/")
+}
+
+async fn tell(call: &Call, memory: &Memory, output: &mut Output) -> Result<(), Failure> {
+    let is_on = call.settings.names_extractor() || !following(memory).await?.is_empty();
+    let status = memory.status().await.indexes.into_iter().find(|index| finds_facts(&index.name));
     let pending = status.and_then(|index| index.backlog.ok()).map_or(0, |backlog| backlog.pending);
     if output.is_json() {
         return Ok(output.json(&json!({ "on": is_on, "pending": pending }))?);

@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use memory::Message;
 use memory::model::{Embedder, Summarizer};
+use memory::{Message, Settings};
 
 use super::Answered;
 use crate::cli::Answering;
@@ -18,6 +18,10 @@ pub(crate) struct Model(Infallible);
 impl Model {
     pub(crate) fn open(_: &Answering, _: Option<&str>, _: u64) -> Result<Self, Failure> {
         Err(missing())
+    }
+
+    pub(crate) fn of(settings: &Settings, _: &Answering, _: u64) -> Result<Option<Self>, Failure> {
+        if settings.chat_model_name().is_some() { Err(missing()) } else { Ok(None) }
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -147,6 +147,29 @@ fn what_is_missing_is_told_before_anything_is_stored() {
 }
 
 #[test]
+fn s1_19_the_model_of_the_settings_answers_unless_the_command_names_another() {
+    let models = Models::start(says(&["Lima."]));
+    let bed = Bed::new();
+    let yaml = format!(
+        "memory:\n  chat:\n    model: openai/ours\n    base_url: {}\n    api_key: ${{{{ secrets.MINE }}}}\n",
+        models.url()
+    );
+    let file = bed.file("memory.yaml", yaml);
+    let ask = |args: &[&str]| {
+        let mut command = bed.command();
+        command.env("MINE", "sk-canary").args(["--config", &file, "chat"]).args(args);
+        let said = answer(&mut command, b"Which capital?\n");
+        assert_eq!((said.code, said.stdout.as_str()), (0, "Lima.\n"), "{}", said.stderr);
+        let asked = models.server.asked().pop().unwrap();
+        (asked.json()["model"].as_str().unwrap().to_owned(), asked.header("authorization").map(str::to_owned))
+    };
+    let ours = || ("ours".to_owned(), Some("Bearer sk-canary".to_owned()));
+    assert_eq!(ask(&[]), ours());
+    assert_eq!(ask(&["--model", "gpt-4o"]), ours(), "alone it gives a budget");
+    assert_eq!(ask(&["--model", "theirs", "--base-url", &models.url()]), ("theirs".to_owned(), None));
+}
+
+#[test]
 fn an_answer_cannot_steer_the_terminal() {
     let models = Models::start(says(&["a\u{1b}[2J", "b\r", "\nc\u{202e}"]));
     let said = chat(&Bed::new(), &models, &[], "Hello\n");
