@@ -1,5 +1,6 @@
 //! `memory facts`: whether facts are found in what people say, and what would be found.
 
+use memory::extract::Effect;
 use memory::store::id::SeqRange;
 use memory::store::upkeep::IndexName;
 use memory::{Memory, Seq};
@@ -85,7 +86,13 @@ async fn try_out(call: &Call, output: &mut Output) -> Result<(), Failure> {
         return Ok(output.json(&json!({ "facts": found }))?);
     }
     for fact in &found {
-        output.said(0, &format!("{}, by: {}", fact.text, fact.quote))?;
+        let what = match fact.effect {
+            Effect::Add => fact.text.clone(),
+            Effect::Confirm(id) => format!("{id} again"),
+            Effect::Change(id) | Effect::Correct(id) => format!("{}, in place of {id}", fact.text),
+            Effect::Retract(id) => format!("the end of {id}"),
+        };
+        output.said(0, &format!("{what}, by: {}", fact.quote))?;
     }
     Ok(output.line(&format!("{} {}; nothing is stored", found.len(), plural(found.len(), "fact")))?)
 }
