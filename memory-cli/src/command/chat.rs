@@ -60,13 +60,14 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
         Model::of(&call.settings, answering, quiet_limit(&bounds))?
     };
     let bounds = &bounds;
-    if answering.summaries && model.is_none() {
-        return Err(Failure::Usage(
-            "nobody summarises: name a model by --model and --provider or --base-url, or in the settings".to_owned(),
-        ));
+    let missing = [(answering.summaries, "summarises"), (answering.facts, "finds facts")];
+    if let Some((_, what)) = missing.into_iter().find(|(is_wished, _)| *is_wished && model.is_none()) {
+        let how = "name a model by --model and --provider or --base-url, or in the settings";
+        return Err(Failure::Usage(format!("nobody {what}: {how}")));
     }
     let summarizer = model.as_ref().filter(|_| answering.summaries).map(Model::summarizer);
-    let (memory, scoped) = call.open_for(Some(Reader { tokens: limit(bounds), summarizer })).await?;
+    let extractor = model.as_ref().filter(|_| answering.facts).map(Model::extractor);
+    let (memory, scoped) = call.open_for(Some(Reader { tokens: limit(bounds), summarizer, extractor })).await?;
     let is_terminal = stdin().is_terminal();
     // Who types has seen it; a script has the exit code.
     let refused = if is_terminal { Outcome::Done } else { Outcome::Partial };

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::call::Call;
 use crate::cli::{Facts, FactsChange};
-use crate::config::Finding;
+use crate::config::{FACTS, Finding};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::words::plural;
@@ -55,8 +55,14 @@ fn finds_facts(index: &IndexName) -> bool {
     index.as_str().starts_with("facts/")
 }
 
+/// Returns whether facts are found with every command: by rules, or by whom the settings name.
+async fn is_on(call: &Call, memory: &Memory) -> Result<bool, Failure> {
+    let is_by_rules = following(memory).await?.iter().any(|index| index.as_str() == FACTS);
+    Ok(is_by_rules || call.settings.names_extractor())
+}
+
 async fn tell(call: &Call, memory: &Memory, output: &mut Output) -> Result<(), Failure> {
-    let is_on = call.settings.names_extractor() || !following(memory).await?.is_empty();
+    let is_on = is_on(call, memory).await?;
     let status = memory.status().await.indexes.into_iter().find(|index| finds_facts(&index.name));
     let pending = status.and_then(|index| index.backlog.ok()).map_or(0, |backlog| backlog.pending);
     if output.is_json() {

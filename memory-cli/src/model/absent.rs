@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use memory::extract::Extractor;
 use memory::model::{Embedder, Summarizer};
 use memory::{Message, Settings};
 
@@ -29,6 +30,10 @@ impl Model {
     }
 
     pub(crate) fn summarizer(&self) -> Arc<dyn Summarizer> {
+        match self.0 {}
+    }
+
+    pub(crate) fn extractor(&self) -> Arc<dyn Extractor> {
         match self.0 {}
     }
 

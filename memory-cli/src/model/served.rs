@@ -3,8 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use memory::extract::Extractor;
 use memory::model::{Embedder, Summarizer};
-use memory::models::{Anthropic, ChatModel, ChatRequest, ChatSummarizer, EmbedderOptions, HttpConfig, Ollama, OpenAi};
+use memory::models::{
+    Anthropic, ChatExtractor, ChatModel, ChatRequest, ChatSummarizer, EmbedderOptions, HttpConfig, Ollama, OpenAi,
+};
 use memory::{Message, Settings};
 
 use super::Answered;
@@ -59,6 +62,11 @@ impl Model {
     /// Returns a summariser that asks it.
     pub(crate) fn summarizer(&self) -> Arc<dyn Summarizer> {
         Arc::new(ChatSummarizer::new(Arc::clone(&self.0)))
+    }
+
+    /// Returns an extractor that asks it.
+    pub(crate) fn extractor(&self) -> Arc<dyn Extractor> {
+        Arc::new(ChatExtractor::new(Arc::clone(&self.0)))
     }
 
     /// Answers messages, and gives the answer to `piece` as it comes.
