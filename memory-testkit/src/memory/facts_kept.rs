@@ -137,7 +137,8 @@ async fn a_fact_that_fills_no_slot_is_replaced_by_whoever_is_trusted_as_much(bed
     ada.remember(Remember::fact("the cat drinks tea")).await?;
     // So long that only its beginning is read, which is not taken for the person's word either.
     let mut read = world.user("");
-    read.blocks = vec![Block::tool_result("call", vec![Block::text("the cat drinks milk ".repeat(20_000))])];
+    let long = format!("The cat drinks milk. {}", "x".repeat(300_000));
+    read.blocks = vec![Block::tool_result("call", vec![Block::text(long)])];
     equal(read.trust, Trust::User)?;
     talk.append(vec![read]).await?;
     let report = world.memory.upkeep_once().await?;
