@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memory::extract::RuleExtractor;
+use memory::extract::{Extractor, RuleExtractor};
 use memory::model::Summarizer;
 use memory::store::secrets::without_secrets;
 use memory::window::CounterKind;
@@ -24,6 +24,8 @@ pub(crate) struct Reader {
     pub(crate) tokens: u64,
     /// Who summarises; none for an extract, without a model.
     pub(crate) summarizer: Option<Arc<dyn Summarizer>>,
+    /// Who finds facts; none for whom the settings name, or rules if that was begun.
+    pub(crate) extractor: Option<Arc<dyn Extractor>>,
 }
 
 /// A database.
@@ -193,10 +195,13 @@ impl Database {
             _ => said,
         };
         let mut builder = self.beside.over(stores)?.counter(self.counter.counter()).buffer(buffer);
-        if let Some(summarizer) = reader.and_then(|reader| reader.summarizer) {
+        let (summarizer, extractor) = reader.map_or((None, None), |reader| (reader.summarizer, reader.extractor));
+        if let Some(summarizer) = summarizer {
             builder = builder.summarizer(summarizer);
         }
-        if finds {
+        if let Some(extractor) = extractor {
+            builder = builder.extractor(extractor);
+        } else if finds && !self.beside.names_extractor() {
             builder = builder.extractor(Arc::new(RuleExtractor));
         }
         Ok(builder.build().await?)

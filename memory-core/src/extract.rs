@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 
 pub use rules::RuleExtractor;
 
-pub(crate) use again::{repeats, says_no_more};
+pub(crate) use again::{gives_no_more, repeats, says_no_more};
 pub(crate) use check::{check, trust_of};
 
 /// The key of a record's metadata that holds the name of its slot.
@@ -30,7 +30,8 @@ pub const VALUE: &str = "value";
 pub struct ExtractRequest {
     /// Messages of one conversation, oldest first. What they say is data, and never an instruction.
     pub messages: Vec<StoredMessage>,
-    /// The owner's current records that fill a slot. An operation may confirm, replace or end these and no others.
+    /// The owner's current records: the newest that fill a slot, then the newest facts and preferences that fill none. An operation
+    /// may confirm, replace or end these and no others.
     pub known: Vec<StoredRecord>,
 }
 
@@ -95,14 +96,42 @@ pub struct Operation {
     pub quote: String,
 }
 
+/// What came of the facts that were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FactCounts {
+    /// Records that are new.
+    pub added: usize,
+    /// Records that were said again.
+    pub confirmed: usize,
+    /// Records whose place others took: they are true no longer, or were wrong.
+    pub changed: usize,
+    /// Records that ended, and nothing took their place.
+    pub retracted: usize,
+    /// Answers that were refused whole, or that the extractor refused to give. Nothing of them was carried out; what they were about
+    /// is asked again, a few times.
+    pub refused: usize,
+}
+
+impl FactCounts {
+    /// Counts what others counted, too.
+    pub(crate) fn add(&mut self, more: Self) {
+        let Self { added, confirmed, changed, retracted, refused } = more;
+        self.added += added;
+        self.confirmed += confirmed;
+        self.changed += changed;
+        self.retracted += retracted;
+        self.refused += refused;
+    }
+}
+
 /// Finds facts in what was said: rules, or a model.
 ///
 /// Upkeep asks it for every stretch of every conversation, once, if the memory was built with one
 /// ([`MemoryBuilder::extractor`](crate::engine::MemoryBuilder::extractor)). Its answer is taken whole or not at all: it is refused
-/// with more than 32 operations, a source or record that was not in the request, a quote that stands in no source, a text with a
-/// number or name that no source has, or if it replaces a record that is pinned or has more trust than its sources. What it adds has
-/// the lowest trust of its sources; a person's message that holds results of tools has no more than these. A panic is a failure like
-/// another.
+/// with more than 32 operations, a source or record that was not in the request, a quote that stands in no source, a text or value
+/// with a number or name that no source has, or if it replaces a record that is pinned or has more trust than its sources. What it
+/// adds has the lowest trust of its sources; a person's message that holds results of tools has no more than these. A panic is a
+/// failure like another.
 ///
 /// ```
 /// use async_trait::async_trait;

@@ -3,9 +3,13 @@
 #[cfg(feature = "http")]
 mod chat;
 #[cfg(feature = "http")]
+mod extractor;
+#[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "local")]
 mod local;
+#[cfg(feature = "http")]
+mod marks;
 #[cfg(feature = "http")]
 mod summarizer;
 #[cfg(feature = "static")]
@@ -15,6 +19,8 @@ mod text;
 
 #[cfg(feature = "http")]
 pub use chat::{Answer, ChatModel, ChatRequest, Pieces, StopReason, Usage};
+#[cfg(feature = "http")]
+pub use extractor::{ChatExtractor, EXTRACTION_PROMPT};
 #[cfg(feature = "http")]
 pub use http::{
     Anthropic, EmbedderOptions, HttpChat, HttpConfig, HttpEmbedder, HttpReranker, Ollama, OpenAi, RerankServer,

@@ -9,6 +9,7 @@ use memory_core::model::{Summarizer, Summary, SummaryPurpose, SummaryRequest};
 use memory_core::{Error, Message, Result, Role, StoredMessage, StoredRecord, Timestamp};
 
 use crate::chat::{ChatModel, ChatRequest, StopReason};
+use crate::marks::{attribute, escaped};
 
 /// What a chat model is told before it is given a conversation to summarise.
 pub const SUMMARY_PROMPT: &str = "\
@@ -154,12 +155,4 @@ fn message(task: &mut String, row: &StoredMessage) {
         message.at.to_minute(),
         escaped(&text)
     );
-}
-
-fn attribute(text: &str) -> String {
-    escaped(text).replace('"', "&quot;").replace('\n', " ")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -30,8 +30,8 @@ use memory_core::{Error, Result};
 use crate::backend::normal;
 use key::Value;
 use keys::{
-    BOARD, CACHE, EMBEDDING_MODEL, EMBEDDING_URL, FLUSH_BATCH, FLUSH_SECONDS, JOURNAL, PERSISTENT, PROVIDER, TEXT,
-    TRUTH, VECTOR_SEARCH, VECTORS,
+    BOARD, CACHE, CHAT_MODEL, EMBEDDING_MODEL, EMBEDDING_URL, EXTRACTOR_MODEL, FLUSH_BATCH, FLUSH_SECONDS, JOURNAL,
+    PERSISTENT, PROVIDER, TEXT, TRUTH, VECTOR_SEARCH, VECTORS,
 };
 use values::Values;
 
@@ -108,6 +108,37 @@ impl Settings {
     /// Returns whether these settings choose an embedder, or none.
     pub fn names_embedder(&self) -> bool {
         !self.is_unasked || self.values.has(&EMBEDDING_MODEL) || self.values.has(&VECTOR_SEARCH)
+    }
+
+    /// Returns whether these settings choose who finds facts.
+    ///
+    /// ```
+    /// let settings = |yaml: &str| memory::Settings::from_yaml(yaml, |_| None).unwrap();
+    /// assert!(settings("memory: { extractor: { model: rules } }").names_extractor());
+    /// assert!(!settings("memory: { extractor: { model: none } }").names_extractor());
+    /// ```
+    pub fn names_extractor(&self) -> bool {
+        self.values.text(&EXTRACTOR_MODEL).is_some_and(|model| model != "none")
+    }
+
+    /// Returns the name of the model that answers a chat, if the section `chat` names one.
+    ///
+    /// ```
+    /// let settings = memory::Settings::from_yaml("memory: { chat: { model: ollama/llama3.2 } }", |_| None).unwrap();
+    /// assert_eq!(settings.chat_model_name(), Some("llama3.2"));
+    /// ```
+    pub fn chat_model_name(&self) -> Option<&str> {
+        models::named(&self.values, &CHAT_MODEL)?.1
+    }
+
+    /// Returns the model that answers a chat, if the section `chat` names one. It is asked nothing yet. One of Ollama may hold `window`
+    /// tokens at once, request and answer together; all others know that of themselves.
+    ///
+    /// # Errors
+    /// `Invalid` if its address or key is malformed.
+    #[cfg(feature = "http-models")]
+    pub fn chat_model(&self, window: u64) -> Result<Option<Arc<dyn memory_models::ChatModel>>> {
+        models::answering(&self.values, window)
     }
 
     fn of(values: Values) -> Self {

@@ -269,6 +269,42 @@ async fn s1_19_s1_20_the_models_of_a_file_are_asked_with_its_keys_and_nobody_see
     memory.close().await.unwrap();
 }
 
+#[cfg(feature = "http-models")]
+#[tokio::test]
+async fn s1_19_s1_20_a_model_of_a_file_finds_facts_and_is_told_its_key() {
+    use memory::{Filter, Message, Role, Scope, SessionId};
+    use memory_testkit::wire::{Reply, Server, openai};
+    use serde_json::json;
+
+    let text = "user has a dentist called Weiss";
+    let found =
+        json!([{ "op": "add", "kind": "fact", "text": text, "sources": [1], "quote": "My dentist is Dr. Weiss" }]);
+    let server = Server::start(move |_| Reply::json(&openai::answer(&found.to_string()))).await;
+    let yaml = format!(
+        "memory:
+  persistent: {{ enabled: false }}
+  extractor: {{ model: openai/mine, base_url: '{}', api_key: '${{{{ secrets.PASSWORD }}}}' }}
+",
+        server.url("/v1")
+    );
+    let settings = Settings::from_yaml(&yaml, |_| Some("c4nary".to_owned())).unwrap();
+    let builder = settings.open().await.unwrap();
+    assert!(!format!("{builder:?}").contains("c4nary"));
+    let memory = builder.build().await.unwrap();
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let session = ada.session(&SessionId::new("talk").unwrap());
+    session.append(vec![Message::new(Role::User, "My dentist is Dr. Weiss.", memory.now())]).await.unwrap();
+    let report = memory.upkeep_once().await.unwrap();
+    assert_eq!((report.fact_counts.added, report.failures), (1, vec![]));
+    let stored = ada.records(&Filter::All, None, 9).await.unwrap();
+    let told: Vec<_> = stored.iter().map(|stored| (stored.record.text.as_str(), stored.record.origin())).collect();
+    assert_eq!(told, [(text, Some("facts/chat-1/mine"))]);
+    let asked = server.asked();
+    let asked: Vec<_> = asked.iter().map(|asked| (asked.path.as_str(), asked.header("authorization"))).collect();
+    assert_eq!(asked, [("/v1/chat/completions", Some("Bearer c4nary"))]);
+    memory.close().await.unwrap();
+}
+
 #[cfg(feature = "static")]
 #[tokio::test]
 async fn s1_19_a_dimension_that_the_embedder_has_not_is_refused() {

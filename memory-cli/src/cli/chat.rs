@@ -35,6 +35,9 @@ pub(crate) struct Answering {
     /// Has the model summarise what outgrows the budget [default: an extract, without a model]
     #[arg(long)]
     pub(crate) summaries: bool,
+    /// Has the model find facts in what people say, of all owners, also in what was said before [default: as `memory facts` tells]
+    #[arg(long)]
+    pub(crate) facts: bool,
 }
 
 impl Answering {

@@ -134,6 +134,7 @@ pub(crate) struct Facts {
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum FactsChange {
     /// Finds facts from now on, also in what was said before: name, home, work, likes and the like, by rules
+    /// unless the settings name a model
     On,
     /// Finds no more; what was found stays
     Off,

@@ -24,7 +24,7 @@ use crate::{upkeep, words};
 use lines::{Line, lines};
 
 const SHOWN: &str = "A line is stored as what you say, and the context that a model would get is shown. \
-With --model and --provider or --base-url a model answers.";
+With --model and --provider or --base-url, or the section `chat` of the settings, a model answers.";
 const ANSWERED: &str = "A line is stored as what you say, and the model answers.
 /why              shows the context behind the last answer, and why it is that";
 const HELP: &str = "/assistant TEXT   stores an answer of the model
@@ -51,17 +51,24 @@ struct Conversation<'a> {
 /// Takes lines until the end of stdin, or `/quit`.
 pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result<Outcome, Failure> {
     let session = call.session()?;
-    let (bounds, answering) = (&args.bounds, &args.answering);
+    let (mut bounds, answering) = (args.bounds.clone(), &args.answering);
     let usual = call.settings.defaults();
-    let open = || Model::open(answering, bounds.model.as_deref(), quiet_limit(bounds, &usual));
-    let model = answering.is_wished().then(open).transpose()?;
-    if answering.summaries && model.is_none() {
-        return Err(Failure::Usage(
-            "nobody summarises: name a model by --model and --provider or --base-url".to_owned(),
-        ));
+    let model = if answering.is_wished() {
+        Some(Model::open(answering, bounds.model.as_deref(), quiet_limit(&bounds, &usual))?)
+    } else {
+        let named = call.settings.chat_model_name().map(str::to_owned);
+        bounds.model = bounds.model.or(named);
+        Model::of(&call.settings, answering, quiet_limit(&bounds, &usual))?
+    };
+    let bounds = &bounds;
+    let missing = [(answering.summaries, "summarises"), (answering.facts, "finds facts")];
+    if let Some((_, what)) = missing.into_iter().find(|(is_wished, _)| *is_wished && model.is_none()) {
+        let how = "name a model by --model and --provider or --base-url, or in the settings";
+        return Err(Failure::Usage(format!("nobody {what}: {how}")));
     }
     let summarizer = model.as_ref().filter(|_| answering.summaries).map(Model::summarizer);
-    let (memory, scoped) = call.open_for(Some(Reader { tokens: limit(bounds, &usual), summarizer })).await?;
+    let extractor = model.as_ref().filter(|_| answering.facts).map(Model::extractor);
+    let (memory, scoped) = call.open_for(Some(Reader { tokens: limit(bounds, &usual), summarizer, extractor })).await?;
     let is_terminal = stdin().is_terminal();
     // Who types has seen it; a script has the exit code.
     let refused = if is_terminal { Outcome::Done } else { Outcome::Partial };

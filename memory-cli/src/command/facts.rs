@@ -1,5 +1,6 @@
 //! `memory facts`: whether facts are found in what people say, and what would be found.
 
+use memory::extract::Effect;
 use memory::store::id::SeqRange;
 use memory::store::upkeep::IndexName;
 use memory::{Memory, Seq};
@@ -21,19 +22,23 @@ pub(crate) async fn run(call: &Call, args: &Facts, output: &mut Output) -> Resul
     match args.change {
         None => {
             let memory = call.open_finding(Finding::AsBefore).await?;
-            tell(&memory, output).await?;
+            tell(call, &memory, output).await?;
         }
         Some(FactsChange::On) => {
             let memory = call.open_finding(Finding::Begun).await?;
             upkeep::after(&memory).await;
-            tell(&memory, output).await?;
+            tell(call, &memory, output).await?;
         }
         Some(FactsChange::Off) => {
+            if call.settings.names_extractor() {
+                let what = "the settings say who finds facts: take the section `extractor` out of them".to_owned();
+                return Err(Failure::Usage(what));
+            }
             let memory = call.open_finding(Finding::AsBefore).await?;
-            if let Some(index) = following(&memory).await? {
+            for index in following(&memory).await? {
                 memory.retire(&index).await?;
             }
-            tell(&memory, output).await?;
+            tell(call, &memory, output).await?;
         }
         Some(FactsChange::Try) => try_out(call, output).await?,
     }
@@ -41,14 +46,24 @@ pub(crate) async fn run(call: &Call, args: &Facts, output: &mut Output) -> Resul
     Ok(Outcome::Done)
 }
 
-/// Returns the name under which facts are found in this database, if they are.
-async fn following(memory: &Memory) -> Result<Option<IndexName>, Failure> {
-    Ok(memory.indexes().await?.into_iter().find(|index| index.as_str() == FACTS))
+/// Returns the names under which facts are found in this database: of rules, or of models that settings have named.
+async fn following(memory: &Memory) -> Result<Vec<IndexName>, Failure> {
+    Ok(memory.indexes().await?.into_iter().filter(finds_facts).collect())
 }
 
-async fn tell(memory: &Memory, output: &mut Output) -> Result<(), Failure> {
-    let is_on = following(memory).await?.is_some();
-    let status = memory.status().await.indexes.into_iter().find(|index| index.name.as_str() == FACTS);
+fn finds_facts(index: &IndexName) -> bool {
+    index.as_str().starts_with("facts/")
+}
+
+/// Returns whether facts are found with every command: by rules, or by whom the settings name.
+async fn is_on(call: &Call, memory: &Memory) -> Result<bool, Failure> {
+    let is_by_rules = following(memory).await?.iter().any(|index| index.as_str() == FACTS);
+    Ok(is_by_rules || call.settings.names_extractor())
+}
+
+async fn tell(call: &Call, memory: &Memory, output: &mut Output) -> Result<(), Failure> {
+    let is_on = is_on(call, memory).await?;
+    let status = memory.status().await.indexes.into_iter().find(|index| finds_facts(&index.name));
     let pending = status.and_then(|index| index.backlog.ok()).map_or(0, |backlog| backlog.pending);
     if output.is_json() {
         return Ok(output.json(&json!({ "on": is_on, "pending": pending }))?);
@@ -77,7 +92,13 @@ async fn try_out(call: &Call, output: &mut Output) -> Result<(), Failure> {
         return Ok(output.json(&json!({ "facts": found }))?);
     }
     for fact in &found {
-        output.said(0, &format!("{}, by: {}", fact.text, fact.quote))?;
+        let what = match fact.effect {
+            Effect::Add => fact.text.clone(),
+            Effect::Confirm(id) => format!("{id} again"),
+            Effect::Change(id) | Effect::Correct(id) => format!("{}, in place of {id}", fact.text),
+            Effect::Retract(id) => format!("the end of {id}"),
+        };
+        output.said(0, &format!("{what}, by: {}", fact.quote))?;
     }
     Ok(output.line(&format!("{} {}; nothing is stored", found.len(), plural(found.len(), "fact")))?)
 }

@@ -3,8 +3,9 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use memory::Message;
+use memory::extract::Extractor;
 use memory::model::{Embedder, Summarizer};
+use memory::{Message, Settings};
 
 use super::Answered;
 use crate::cli::Answering;
@@ -20,11 +21,19 @@ impl Model {
         Err(missing())
     }
 
+    pub(crate) fn of(settings: &Settings, _: &Answering, _: u64) -> Result<Option<Self>, Failure> {
+        if settings.chat_model_name().is_some() { Err(missing()) } else { Ok(None) }
+    }
+
     pub(crate) fn name(&self) -> &str {
         match self.0 {}
     }
 
     pub(crate) fn summarizer(&self) -> Arc<dyn Summarizer> {
+        match self.0 {}
+    }
+
+    pub(crate) fn extractor(&self) -> Arc<dyn Extractor> {
         match self.0 {}
     }
 

@@ -3,9 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use memory::Message;
+use memory::extract::Extractor;
 use memory::model::{Embedder, Summarizer};
-use memory::models::{Anthropic, ChatModel, ChatRequest, ChatSummarizer, EmbedderOptions, HttpConfig, Ollama, OpenAi};
+use memory::models::{
+    Anthropic, ChatExtractor, ChatModel, ChatRequest, ChatSummarizer, EmbedderOptions, HttpConfig, Ollama, OpenAi,
+};
+use memory::{Message, Settings};
 
 use super::Answered;
 use super::key::{is_clear_allowed, key};
@@ -33,9 +36,7 @@ impl Model {
         let name = name.ok_or_else(|| Failure::Usage("say which model is to answer: --model NAME".to_owned()))?;
         let url = answering.base_url.as_deref();
         let config = |provider| config(provider, url, answering.key_env.as_deref());
-        // Ollama is asked for as much as a request needs, by an estimate that may be well above the count of the budget.
-        let answer = answering.max_tokens.unwrap_or(ANSWER);
-        let window = budget.saturating_mul(2).saturating_add(answer).max(WINDOW);
+        let window = window(answering, budget);
         Ok(Self(match answering.provider {
             None => Arc::new(OpenAi::compatible(config(Provider::Openai)?)?.chat(name)),
             Some(Provider::Openai) => Arc::new(OpenAi::with_config(config(Provider::Openai)?)?.chat(name)),
@@ -47,6 +48,12 @@ impl Model {
         }))
     }
 
+    /// Returns the model that the settings name, if they name one, which is sent contexts of up to `budget` tokens. Asks it nothing
+    /// yet.
+    pub(crate) fn of(settings: &Settings, answering: &Answering, budget: u64) -> Result<Option<Self>, Failure> {
+        Ok(settings.chat_model(window(answering, budget))?.map(Self))
+    }
+
     /// Returns its name.
     pub(crate) fn name(&self) -> &str {
         self.0.name()
@@ -55,6 +62,11 @@ impl Model {
     /// Returns a summariser that asks it.
     pub(crate) fn summarizer(&self) -> Arc<dyn Summarizer> {
         Arc::new(ChatSummarizer::new(Arc::clone(&self.0)))
+    }
+
+    /// Returns an extractor that asks it.
+    pub(crate) fn extractor(&self) -> Arc<dyn Extractor> {
+        Arc::new(ChatExtractor::new(Arc::clone(&self.0)))
     }
 
     /// Answers messages, and gives the answer to `piece` as it comes.
@@ -70,6 +82,13 @@ impl Model {
         let usage = answer.usage.map(|usage| (usage.input, usage.output));
         Ok(Answered { stop: answer.stop.name(), usage })
     }
+}
+
+/// Returns how many tokens Ollama may be asked to hold. It is asked for as much as a request needs, by an estimate that may be well
+/// above the count of the budget.
+fn window(answering: &Answering, budget: u64) -> u64 {
+    let answer = answering.max_tokens.unwrap_or(ANSWER);
+    budget.saturating_mul(2).saturating_add(answer).max(WINDOW)
 }
 
 /// Opens an embedder, which is asked once how many numbers a vector has.

@@ -141,9 +141,33 @@ fn what_is_missing_is_told_before_anything_is_stored() {
     assert!(refused(&["--provider", "azure", "--model", "m"]).contains("--base-url"));
     assert!(refused(&["--base-url", "http://models.example.org/v1", "--model", "m"]).contains("MEMORY_IN_CLEAR"));
     assert!(refused(&["--summaries"]).contains("--provider"));
+    assert!(refused(&["--facts"]).contains("nobody finds facts"));
     let keyless = refused(&["--base-url", "http://127.0.0.1:1", "--model", "m", "--key-env", "CANARY"]);
     assert!(keyless.contains("--key-env") && !keyless.contains("CANARY"), "{keyless}");
     assert!(!bed.database().exists());
+}
+
+#[test]
+fn s1_19_the_model_of_the_settings_answers_unless_the_command_names_another() {
+    let models = Models::start(says(&["Lima."]));
+    let bed = Bed::new();
+    let yaml = format!(
+        "memory:\n  chat:\n    model: openai/ours\n    base_url: {}\n    api_key: ${{{{ secrets.MINE }}}}\n",
+        models.url()
+    );
+    let file = bed.file("memory.yaml", yaml);
+    let ask = |args: &[&str]| {
+        let mut command = bed.command();
+        command.env("MINE", "sk-canary").args(["--config", &file, "chat"]).args(args);
+        let said = answer(&mut command, b"Which capital?\n");
+        assert_eq!((said.code, said.stdout.as_str()), (0, "Lima.\n"), "{}", said.stderr);
+        let asked = models.server.asked().pop().unwrap();
+        (asked.json()["model"].as_str().unwrap().to_owned(), asked.header("authorization").map(str::to_owned))
+    };
+    let ours = || ("ours".to_owned(), Some("Bearer sk-canary".to_owned()));
+    assert_eq!(ask(&[]), ours());
+    assert_eq!(ask(&["--model", "gpt-4o"]), ours(), "alone it gives a budget");
+    assert_eq!(ask(&["--model", "theirs", "--base-url", &models.url()]), ("theirs".to_owned(), None));
 }
 
 #[test]
@@ -238,6 +262,22 @@ fn s4_17a_the_model_summarises_what_outgrows_the_budget_if_it_is_asked_to() {
     assert_eq!(said.code, 0, "{}", said.stderr);
     let sent = models.server.asked().pop().unwrap().json()["messages"].to_string();
     assert!(sent.contains("They talked about old boats and the harbour."), "{sent}");
+}
+
+#[test]
+fn the_model_finds_facts_in_what_is_said_if_it_is_asked_to() {
+    let found = r#"[{"op":"add","kind":"fact","text":"user has a boat","sources":[1],"quote":"I have a boat"}]"#;
+    let models = Models::start(move |asked| match asked.json()["stream"] == true {
+        true => Reply::stream(openai::STREAM, openai::stream(&["I see."])),
+        false => Reply::json(&openai::answer(found)),
+    });
+    let bed = Bed::new();
+    let said = chat(&bed, &models, &["--facts"], "I have a boat.\n");
+    assert_eq!((said.code, said.stdout.as_str()), (0, "I see.\n"), "{}", said.stderr);
+    let known = bed.json(&["records"]);
+    assert_eq!((&known["total"], &known["records"][0]["text"]), (&1.into(), &"user has a boat".into()));
+    assert_eq!(bed.json(&["facts"])["on"], false, "without the option nobody finds any");
+    assert_eq!(bed.json(&["facts", "off"])["on"], false);
 }
 
 const TURNS: usize = 50;

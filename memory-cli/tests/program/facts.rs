@@ -19,6 +19,20 @@ fn talk() -> Bed {
 }
 
 #[test]
+fn s1_19_facts_are_found_by_whom_the_settings_name_as_long_as_they_do() {
+    let bed = talk();
+    let file = bed.file("memory.yaml", "memory: { extractor: { model: rules } }");
+    let with = |args: &[&str]| bed.json(&[&["--config", &file][..], args].concat());
+    assert_eq!(with(&["facts"])["on"], true);
+    with(&["facts", "on"]);
+    assert_eq!(with(&["facts"]), json!({ "on": true, "pending": 0 }));
+    assert_eq!(with(&["records"])["total"], 2);
+    let off = bed.run(&["--config", &file, "facts", "off"]);
+    assert!(off.refused(2).contains("extractor"), "{}", off.stderr);
+    assert_eq!(bed.json(&["facts", "off"]), json!({ "on": false, "pending": 0 }));
+}
+
+#[test]
 fn s2_14f_facts_are_found_by_rules_where_that_is_switched_on() {
     let bed = talk();
     assert_eq!(bed.json(&["facts"]), json!({ "on": false, "pending": 0 }));

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use crate::extract::FactCounts;
 use crate::figures;
 use crate::id::{MessageId, SessionId};
 use crate::scope::Scope;
@@ -107,10 +108,12 @@ pub enum Event {
         /// How new it was, if there was something to compare it with.
         novelty: Option<f32>,
     },
-    /// Facts were found in what was said, and carried out.
+    /// Facts were found in what was said, and carried out; or the answer of the extractor was refused.
     Extracted {
         /// How many.
         facts: usize,
+        /// What came of them.
+        counts: FactCounts,
     },
     /// A board or the working tier evicted what its owner had there, to make room.
     Evicted {
@@ -189,7 +192,10 @@ impl Event {
                 tracing::info!(removed, derived, "forgot what is not kept any longer");
             }
             Self::Gated { is_new, novelty } => tracing::debug!(is_new, novelty, "a gate compared a record"),
-            Self::Extracted { facts } => tracing::info!(facts, "found facts"),
+            Self::Extracted { facts, counts } => {
+                let FactCounts { added, confirmed, changed, retracted, refused } = *counts;
+                tracing::info!(facts, added, confirmed, changed, retracted, refused, "looked for facts");
+            }
             Self::Evicted { entries } => tracing::debug!(entries, "entries or notes made room for others"),
             Self::Hit => tracing::debug!("a board had an entry"),
             Self::Miss => tracing::debug!("a board had no entry"),
@@ -217,7 +223,7 @@ impl Event {
             Self::Expired { records } => ("expired", *records, None),
             Self::Lapsed { removed, .. } => ("lapsed", *removed, None),
             Self::Gated { is_new, .. } => ("gated", u64::from(*is_new), None),
-            Self::Extracted { facts } => ("extracted", count(facts), None),
+            Self::Extracted { facts, .. } => ("extracted", count(facts), None),
             Self::Evicted { entries } => ("evicted", count(entries), None),
             Self::Hit => ("hit", 1, None),
             Self::Miss => ("miss", 1, None),

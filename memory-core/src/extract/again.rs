@@ -42,6 +42,12 @@ pub(crate) fn says_no_more(text: &str, names: &[String], messages: &[&Message]) 
         && names.iter().flat_map(|name| words(name)).all(|word| said.contains(word))
 }
 
+/// Returns whether each number and name in a value stands in one of the messages or names its speaker. A value is no sentence: its
+/// first word may be a name as well.
+pub(crate) fn gives_no_more(value: &str, messages: &[&Message]) -> bool {
+    says_no_more(&format!("= {value}"), &[], messages)
+}
+
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split_whitespace().map(|word| word.trim_matches(|character: char| !character.is_alphanumeric()));
     words.filter(|word| !word.is_empty())

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::message::{Message, Role, Trust};
 use crate::record::StoredRecord;
 
-use super::again::says_no_more;
+use super::again::{gives_no_more, says_no_more};
 use super::{Effect, ExtractRequest, Operation};
 
 /// The most operations of one answer.
@@ -72,7 +72,8 @@ fn check_one(operation: &Operation, request: &ExtractRequest) -> Result<()> {
     if operation.text.trim().is_empty() || operation.kind.trim().is_empty() {
         return refuse("a fact without text or kind");
     }
-    if !says_no_more(&operation.text, &operation.entities, &sources) {
+    let gives_more = operation.slot.as_ref().is_some_and(|slot| !gives_no_more(&slot.value, &sources));
+    if gives_more || !says_no_more(&operation.text, &operation.entities, &sources) {
         return refuse("a number or name that no source has");
     }
     Ok(())

@@ -5,13 +5,19 @@ mod chat;
 #[cfg(test)]
 mod embeddings;
 #[cfg(test)]
+mod extraction;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod poison;
+#[cfg(test)]
 mod real;
 #[cfg(test)]
 mod rerankers;
+#[cfg(test)]
+mod scripted;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memory_core::Error;
 use memory_core::model::Reranker;
-use memory_models::{Anthropic, ChatSummarizer, HttpConfig, Ollama, OpenAi, RerankServer};
+use memory_models::{Anthropic, ChatExtractor, ChatSummarizer, HttpConfig, Ollama, OpenAi, RerankServer};
 use memory_testkit::wire::{Asked, Reply, Server};
 
 use crate::support::{KEY, WIRES, config, question, stream};
@@ -57,6 +57,7 @@ async fn nothing_shows_a_key_when_it_is_printed() {
         format!("{:?}", Ollama::with_config(config()).unwrap().embedder("m")),
         format!("{:?}", OpenAi::with_config(config()).unwrap().embedder("m").with_dimension(3).open().await.unwrap()),
         format!("{:?}", RerankServer::tei(config()).unwrap().reranker("m")),
+        format!("{:#?}", ChatExtractor::new(Arc::new(chat.clone()))),
         format!("{:#?}", ChatSummarizer::new(Arc::new(chat))),
     ];
     for shown in shown {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use memory_core::engine::{Forget, Remember, Scoped, Search};
-use memory_core::extract::{Effect, ExtractRequest, Extractor, Operation, RuleExtractor, Slot};
+use memory_core::extract::{Effect, ExtractRequest, Extractor, FactCounts, Operation, RuleExtractor, Slot};
 use memory_core::{Block, Error, Field, Filter, ItemId, Message, MessageId, Result, Role, Seq, SeqRange, Trust};
 
 use super::world::{World, session};
@@ -90,13 +90,14 @@ async fn what_was_said_before_is_read_too_and_nothing_twice(bed: Bed<Stores>) ->
     let first = memory.upkeep_once().await?;
     equal((first.facts, first.failures), (40, Vec::new()))?;
     equal(memory.upkeep_once().await?.facts, 0)?;
-    equal(facts(&ada).await?.len(), 40)?;
+    equal((first.fact_counts.added, facts(&ada).await?.len()), (40, 40))?;
     // Another process reads nothing again; but all is read for it that is noted anew.
     let other = process().await?;
     equal(other.upkeep_once().await?.facts, 0)?;
     let name = memory_core::store::upkeep::IndexName::new("facts/rules-1")?;
     other.reindex(&name).await?;
-    equal(other.upkeep_once().await?.facts, 40)?;
+    let again = other.upkeep_once().await?;
+    equal((again.facts, again.fact_counts.added, again.fact_counts.confirmed), (40, 0, 40))?;
     equal(facts(&ada).await?.len(), 40)
 }
 
@@ -355,6 +356,7 @@ async fn an_answer_that_is_not_allowed_changes_nothing_and_is_asked_for_again(be
     ada.session(&session("talk")?).append(vec![world.user("You know, my cat is old")]).await?;
     let report = world.memory.upkeep_once().await?;
     equal((report.facts, report.failures.len(), report.retried), (0, 1, 1))?;
+    equal(report.fact_counts, FactCounts { refused: 1, ..FactCounts::default() })?;
     equal(facts(&ada).await?, ["Ada has a cat"])?;
     world.tend_later().await?;
     equal(facts(&ada).await?, ["Ada has a cat", "the cat is old"])

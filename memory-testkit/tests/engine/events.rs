@@ -3,8 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use memory_core::engine::{BoardEntry, ContextRequest, Event, Forget, Observer, Remember, Search, WorkingNote};
-use memory_core::extract::RuleExtractor;
+use memory_core::engine::{
+    BoardEntry, ContextRequest, Event, Forget, MemoryBuilder, Observer, Remember, Search, WorkingNote,
+};
+use memory_core::extract::{FactCounts, RuleExtractor};
 use memory_core::novelty::Gate;
 use memory_core::store::chat::Page;
 use memory_core::window::{BufferConfig, Folding, Oversize};
@@ -159,7 +161,7 @@ async fn s4_14_facts_branches_and_folds_that_are_undone_are_told() {
     talk.append(bench.chatter(10)).await.unwrap();
     let facts = bench.memory.upkeep_once().await.unwrap().facts;
     let found = watch.take().into_iter().filter_map(|(owner, event)| match event {
-        Event::Extracted { facts } if owner == "ada" => Some(facts),
+        Event::Extracted { facts, .. } if owner == "ada" => Some(facts),
         _ => None,
     });
     assert_eq!((found.sum::<usize>(), facts > 0), (facts, true));
@@ -174,6 +176,25 @@ async fn s4_14_facts_branches_and_folds_that_are_undone_are_told() {
     talk.unfold(summary).await.unwrap();
     let unfolded = Event::Unfolded { session: talk.id().clone(), summary };
     assert!(watch.take().contains(&("ada".to_owned(), unfolded)));
+}
+
+#[tokio::test]
+async fn what_came_of_facts_is_told() {
+    let watch = Arc::new(Watch::default());
+    let observer = Arc::clone(&watch);
+    let with_rules = |builder: MemoryBuilder| builder.extractor(Arc::new(RuleExtractor)).observer(observer);
+    let bench = Bench::with(Taps::default(), with_rules).await;
+    let talk = bench.session("ada");
+    for (said, counts) in [
+        ("I live in Rome.", FactCounts { added: 1, ..FactCounts::default() }),
+        ("I moved to Lisbon.", FactCounts { changed: 1, ..FactCounts::default() }),
+    ] {
+        talk.append(vec![bench.user(said)]).await.unwrap();
+        bench.tend().await;
+        let mut told = watch.take();
+        told.retain(|(_, event)| matches!(event, Event::Extracted { .. }));
+        assert_eq!(told, [("ada".to_owned(), Event::Extracted { facts: 1, counts })]);
+    }
 }
 
 #[tokio::test]

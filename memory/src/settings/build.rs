@@ -72,6 +72,9 @@ impl Settings {
         if let Some(reranker) = models::reranker(values)? {
             builder = builder.reranker(reranker);
         }
+        if let Some(extractor) = models::extractor(values)? {
+            builder = builder.extractor(extractor);
+        }
         Ok(builder)
     }
 

@@ -4,12 +4,13 @@ use memory_core::rank::Ranking;
 
 use super::key::Key;
 use super::keys::{
-    BUFFER_MULTIPLIER, BULK_DEADLINE, CANDIDATES, CAPACITY, CONTEXT_AGE, CONTEXT_TTL, DIMENSION, ELASTIC_HOST,
-    ELASTIC_INDEX, ELASTIC_PASSWORD, ELASTIC_PORT, ELASTIC_USER, EMBEDDING_KEY, EMBEDDING_MODEL, EMBEDDING_URL,
-    FOLD_AT, FOLD_TO, HALF_LIFE, IDENTITY_AGE, IDENTITY_TTL, IMPORTANCE_WEIGHT, ISOLATION, MAX_SUMMARIES, MULTIPLIER,
-    PERSISTENT, PROVIDER, QDRANT_KEY, QDRANT_PREFIX, QDRANT_URL, RANKING, RECENCY_WEIGHT, RERANKER_KEY, RERANKER_MODEL,
-    RERANKER_URL, RRF_K, STABLE, SUMMARIZE_AFTER, SUMMARIZER_KEY, SUMMARIZER_MODEL, SUMMARIZER_URL, SUMMARIZER_WINDOW,
-    TEXT, TEXT_WEIGHT, TRUTH, VECTOR_SEARCH, VECTOR_WEIGHT, VECTORS, WINDOW,
+    BUFFER_MULTIPLIER, BULK_DEADLINE, CANDIDATES, CAPACITY, CHAT_KEY, CHAT_MODEL, CHAT_URL, CONTEXT_AGE, CONTEXT_TTL,
+    DIMENSION, ELASTIC_HOST, ELASTIC_INDEX, ELASTIC_PASSWORD, ELASTIC_PORT, ELASTIC_USER, EMBEDDING_KEY,
+    EMBEDDING_MODEL, EMBEDDING_URL, EXTRACTOR_DEADLINE, EXTRACTOR_KEY, EXTRACTOR_MODEL, EXTRACTOR_URL,
+    EXTRACTOR_WINDOW, FOLD_AT, FOLD_TO, HALF_LIFE, IDENTITY_AGE, IDENTITY_TTL, IMPORTANCE_WEIGHT, ISOLATION,
+    MAX_SUMMARIES, MULTIPLIER, PERSISTENT, PROVIDER, QDRANT_KEY, QDRANT_PREFIX, QDRANT_URL, RANKING, RECENCY_WEIGHT,
+    RERANKER_KEY, RERANKER_MODEL, RERANKER_URL, RRF_K, STABLE, SUMMARIZE_AFTER, SUMMARIZER_KEY, SUMMARIZER_MODEL,
+    SUMMARIZER_URL, SUMMARIZER_WINDOW, TEXT, TEXT_WEIGHT, TRUTH, VECTOR_SEARCH, VECTOR_WEIGHT, VECTORS, WINDOW,
 };
 use super::values::Values;
 use super::{addresses, build, keys};
@@ -33,7 +34,7 @@ fn wrong_key(key: &'static Key, what: impl Into<String>, remedy: impl Into<Strin
 pub(super) fn wrong(values: &Values) -> Vec<Wrong> {
     let checks = [
         isolation, place, window, capacity, summaries, folding, recency, ranked, weights, stable, deadlines, ages,
-        vectors, elastic, port, held, qdrant, names, dimension, passwords,
+        vectors, elastic, port, held, awaited, qdrant, names, dimension, passwords,
     ];
     let found = checks.iter().filter_map(|check| check(values));
     found.chain(models(values)).collect()
@@ -221,10 +222,17 @@ fn passwords(values: &Values) -> Option<Wrong> {
 }
 
 fn held(values: &Values) -> Option<Wrong> {
-    let is_told = values.text(&SUMMARIZER_MODEL).is_some_and(|model| model.starts_with("ollama/"));
-    let is_idle = values.has(&SUMMARIZER_WINDOW) && !is_told;
+    let parts = [(&SUMMARIZER_MODEL, &SUMMARIZER_WINDOW), (&EXTRACTOR_MODEL, &EXTRACTOR_WINDOW)];
+    let is_told = |model: &Key| values.text(model).is_some_and(|model| model.starts_with("ollama/"));
+    let (_, idle) = parts.into_iter().find(|(model, window)| values.has(window) && !is_told(model))?;
     let what = "only a model of Ollama is told how much it may hold";
-    is_idle.then(|| wrong_key(&SUMMARIZER_WINDOW, what, "leave it out, or say `model: ollama/MODEL`"))?
+    wrong_key(idle, what, "leave it out, or say `model: ollama/MODEL`")
+}
+
+fn awaited(values: &Values) -> Option<Wrong> {
+    let is_beyond = values.number(&EXTRACTOR_DEADLINE)? > 120.0;
+    is_beyond
+        .then(|| wrong_key(&EXTRACTOR_DEADLINE, "a memory waits for an extractor two minutes", "say 120 or less"))?
 }
 
 /// Servers and keys of models that nobody asks, and models of servers that nobody named.
@@ -233,11 +241,13 @@ fn models(values: &Values) -> Vec<Wrong> {
         (&EMBEDDING_MODEL, &EMBEDDING_URL, &EMBEDDING_KEY),
         (&SUMMARIZER_MODEL, &SUMMARIZER_URL, &SUMMARIZER_KEY),
         (&RERANKER_MODEL, &RERANKER_URL, &RERANKER_KEY),
+        (&EXTRACTOR_MODEL, &EXTRACTOR_URL, &EXTRACTOR_KEY),
+        (&CHAT_MODEL, &CHAT_URL, &CHAT_KEY),
     ];
     let mut found = Vec::new();
     for (model, url, key) in parts {
         let provider = values.text(model).map(|model| model.split_once('/').map_or(model, |(provider, _)| provider));
-        let is_asked = !matches!(provider, None | Some("static" | "extractive" | "none"));
+        let is_asked = !matches!(provider, None | Some("static" | "extractive" | "none" | "rules"));
         let bounds = keys::all().filter(|one| one.section() == url.section() && BOUNDS.contains(&one.name()));
         if let Some(unused) = [url, key].into_iter().chain(bounds).find(|unused| !is_asked && values.has(unused)) {
             found.extend(wrong_key(unused, "no model is asked there", format!("say `{}` too", model.path)));

@@ -48,4 +48,6 @@ pub(super) const SECTIONS: &[(&str, &str)] = &[
     ("embedding", "How the server of `buffer.embedding_model` is asked."),
     ("summarizer", "Who writes summaries and synopses."),
     ("reranker", "Who judges the best candidates of a search."),
+    ("extractor", "Who finds facts in what people say. It reads every conversation once, also those of before."),
+    ("chat", "The model that answers in `memory chat`."),
 ];

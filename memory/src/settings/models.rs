@@ -1,12 +1,13 @@
-//! The models that settings name: who embeds, who summarises, who judges.
+//! The models that settings name: who embeds, who summarises, who judges, who finds facts, who answers.
 
 use std::sync::Arc;
 
+use memory_core::extract::{Extractor, RuleExtractor};
 use memory_core::model::{Embedder, Reranker, Summarizer};
 use memory_core::{Error, Result};
 
 use super::key::Key;
-use super::keys::{DIMENSION, EMBEDDING_MODEL, RERANKER_MODEL, SUMMARIZER_MODEL};
+use super::keys::{DIMENSION, EMBEDDING_MODEL, EXTRACTOR_MODEL, RERANKER_MODEL, SUMMARIZER_MODEL};
 use super::values::Values;
 
 /// Returns the embedder that is named, opened; none for the table inside the program, or if none is named.
@@ -39,20 +40,35 @@ pub(super) fn reranker(values: &Values) -> Result<Option<Arc<dyn Reranker>>> {
     over_http::reranker(values, provider, model).map(Some)
 }
 
+/// Returns the extractor that is named.
+pub(super) fn extractor(values: &Values) -> Result<Option<Arc<dyn Extractor>>> {
+    if values.text(&EXTRACTOR_MODEL) == Some("rules") {
+        return Ok(Some(Arc::new(RuleExtractor)));
+    }
+    let Some((provider, model)) = named(values, &EXTRACTOR_MODEL) else { return Ok(None) };
+    over_http::extractor(values, provider, model).map(Some)
+}
+
+#[cfg(feature = "http-models")]
+pub(super) use over_http::answering;
+
 /// Returns the provider and the model that a key names, if one over HTTP is named.
-fn named<'v>(values: &'v Values, key: &Key) -> Option<(&'v str, Option<&'v str>)> {
-    let text = values.text(key).filter(|text| !matches!(*text, "static" | "extractive" | "none"))?;
+pub(super) fn named<'v>(values: &'v Values, key: &Key) -> Option<(&'v str, Option<&'v str>)> {
+    let text = values.text(key).filter(|text| !matches!(*text, "static" | "extractive" | "none" | "rules"))?;
     Some(text.split_once('/').map_or((text, None), |(provider, model)| (provider, Some(model))))
 }
 
 #[cfg(feature = "http-models")]
 mod over_http {
-    use memory_models::{Anthropic, ChatModel, ChatSummarizer, HttpChat, HttpConfig, Ollama, OpenAi, RerankServer};
+    use memory_models::{
+        Anthropic, ChatExtractor, ChatModel, ChatSummarizer, HttpChat, HttpConfig, Ollama, OpenAi, RerankServer,
+    };
 
-    use super::{Arc, Embedder, Key, Reranker, Result, Summarizer, Values};
+    use super::{Arc, Embedder, Extractor, Key, Reranker, Result, Summarizer, Values, named};
     use crate::settings::keys::{
-        self, EMBEDDING_DEADLINE, EMBEDDING_KEY, EMBEDDING_URL, RERANKER_DEADLINE, RERANKER_KEY, RERANKER_URL,
-        SUMMARIZER_DEADLINE, SUMMARIZER_KEY, SUMMARIZER_URL, SUMMARIZER_WINDOW,
+        self, CHAT_DEADLINE, CHAT_KEY, CHAT_MODEL, CHAT_URL, EMBEDDING_DEADLINE, EMBEDDING_KEY, EMBEDDING_URL,
+        EXTRACTOR_DEADLINE, EXTRACTOR_KEY, EXTRACTOR_PROMPT, EXTRACTOR_URL, EXTRACTOR_WINDOW, RERANKER_DEADLINE,
+        RERANKER_KEY, RERANKER_URL, SUMMARIZER_DEADLINE, SUMMARIZER_KEY, SUMMARIZER_URL, SUMMARIZER_WINDOW,
     };
 
     /// How a server is asked: its address, the key for it, for how long, how often again, and how much at once.
@@ -61,7 +77,8 @@ mod over_http {
         let config = HttpConfig::new(values.text(url).unwrap_or(vendor))?;
         let config = values.text(key).into_iter().fold(config, HttpConfig::with_key);
         // What is not streamed is silent until it has done.
-        let limited = |config: HttpConfig, limit| config.with_deadline(limit).with_silence(limit);
+        let limited =
+            |config: HttpConfig, limit| config.with_deadline(limit).with_silence(limit).with_stream_deadline(limit);
         let config = values.time(deadline, 1.0).into_iter().fold(config, limited);
         Ok(bounded(config, values, url.section()))
     }
@@ -97,20 +114,51 @@ mod over_http {
         Ok(Arc::new(options.open().await?))
     }
 
-    pub(super) fn summarizer(values: &Values, provider: &str, model: Option<&str>) -> Result<Arc<dyn Summarizer>> {
-        let config = |vendor| config(values, [&SUMMARIZER_URL, &SUMMARIZER_KEY, &SUMMARIZER_DEADLINE], vendor);
-        let name = model.unwrap_or_default();
+    /// Returns a chat model whose server stands in `keys`, and which may hold so many tokens, if that is said.
+    fn chat(
+        values: &Values,
+        keys: [&Key; 3],
+        window: Option<u64>,
+        (provider, model): (&str, Option<&str>),
+    ) -> Result<Arc<dyn ChatModel>> {
+        let config = |vendor| config(values, keys, vendor);
+        let ([url, ..], name) = (keys, model.unwrap_or_default());
         let chat: Arc<dyn ChatModel> = match provider {
             "anthropic" => Arc::new(Anthropic::with_config(config(Anthropic::URL)?)?.chat(name)),
             "ollama" => {
                 let chat = Ollama::with_config(config(Ollama::URL)?)?.chat(name);
-                Arc::new(values.whole(&SUMMARIZER_WINDOW).into_iter().fold(chat, HttpChat::with_window))
+                Arc::new(window.into_iter().fold(chat, HttpChat::with_window))
             }
             "azure" => Arc::new(OpenAi::azure(config("")?)?.chat(name)),
-            _ if values.has(&SUMMARIZER_URL) => Arc::new(OpenAi::compatible(config("")?)?.chat(name)),
+            _ if values.has(url) => Arc::new(OpenAi::compatible(config("")?)?.chat(name)),
             _ => Arc::new(OpenAi::with_config(config(OpenAi::URL)?)?.chat(name)),
         };
+        Ok(chat)
+    }
+
+    pub(super) fn summarizer(values: &Values, provider: &str, model: Option<&str>) -> Result<Arc<dyn Summarizer>> {
+        let keys = [&SUMMARIZER_URL, &SUMMARIZER_KEY, &SUMMARIZER_DEADLINE];
+        let chat = chat(values, keys, values.whole(&SUMMARIZER_WINDOW), (provider, model))?;
         Ok(Arc::new(ChatSummarizer::new(chat)))
+    }
+
+    pub(super) fn extractor(values: &Values, provider: &str, model: Option<&str>) -> Result<Arc<dyn Extractor>> {
+        let keys = [&EXTRACTOR_URL, &EXTRACTOR_KEY, &EXTRACTOR_DEADLINE];
+        let chat = chat(values, keys, values.whole(&EXTRACTOR_WINDOW), (provider, model))?;
+        let mut extractor = ChatExtractor::new(chat);
+        if let Some(tokens) = values.whole(&EXTRACTOR_PROMPT) {
+            extractor = extractor.with_prompt_tokens(tokens);
+        }
+        if let Some(limit) = values.time(&EXTRACTOR_DEADLINE, 1.0) {
+            extractor = extractor.with_deadline(limit);
+        }
+        Ok(Arc::new(extractor))
+    }
+
+    /// Returns the model that answers in a chat, if one is named. One of Ollama may hold so many tokens.
+    pub(in super::super) fn answering(values: &Values, window: u64) -> Result<Option<Arc<dyn ChatModel>>> {
+        let Some(named) = named(values, &CHAT_MODEL) else { return Ok(None) };
+        chat(values, [&CHAT_URL, &CHAT_KEY, &CHAT_DEADLINE], Some(window), named).map(Some)
     }
 
     pub(super) fn reranker(values: &Values, provider: &str, model: Option<&str>) -> Result<Arc<dyn Reranker>> {
@@ -126,7 +174,7 @@ mod over_http {
 
 #[cfg(not(feature = "http-models"))]
 mod over_http {
-    use super::{Arc, Embedder, Error, Reranker, Result, Summarizer, Values};
+    use super::{Arc, Embedder, Error, Extractor, Reranker, Result, Summarizer, Values};
 
     fn off<T>() -> Result<T> {
         let what = "ask a model over HTTP: the feature http-models is off".to_owned();
@@ -138,6 +186,10 @@ mod over_http {
     }
 
     pub(super) fn summarizer(_: &Values, _: &str, _: Option<&str>) -> Result<Arc<dyn Summarizer>> {
+        off()
+    }
+
+    pub(super) fn extractor(_: &Values, _: &str, _: Option<&str>) -> Result<Arc<dyn Extractor>> {
         off()
     }
 

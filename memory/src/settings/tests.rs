@@ -192,6 +192,37 @@ fn s3_16_what_is_said_counts_more_than_the_environment() {
     assert_eq!(build::flushes(&settings.values).batch, 3);
 }
 
+#[test]
+fn s1_19_rules_find_facts_where_that_is_said_and_nobody_else_does() {
+    let named = |yaml: &str| {
+        let settings = Settings::from_yaml(yaml, |_| None).unwrap();
+        models::extractor(&settings.values).unwrap().map(|extractor| format!("{extractor:?}"))
+    };
+    assert_eq!(named("memory: { extractor: { model: rules } }").as_deref(), Some("RuleExtractor"));
+    assert_eq!(named("memory: { extractor: { model: none } }"), None);
+    assert_eq!(named(""), None);
+}
+
+#[cfg(feature = "http-models")]
+#[tokio::test]
+async fn s1_19_who_finds_facts_and_who_answers_is_asked_as_the_sections_say() {
+    let yaml = "memory:
+  extractor: { model: ollama/m, deadline_seconds: 60, window_tokens: 5000, prompt_tokens: 3000 }
+  chat: { model: ollama/n, deadline_seconds: 70, api_key: c4nary }
+";
+    let settings = Settings::from_yaml(yaml, |_| None).unwrap();
+    let extractor = models::extractor(&settings.values).unwrap().unwrap();
+    let shown = format!("{extractor:?}");
+    for part in ["window: 5000", "prompt_tokens: 3000", "deadline: 60s", "silence: 60s", "chat-1/m"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let model = settings.chat_model(9_000).unwrap().unwrap();
+    let shown = format!("{model:?}");
+    assert_eq!((model.name(), settings.chat_model_name()), ("n", Some("n")));
+    assert!(shown.contains("window: 9000") && shown.contains("silence: 70s") && !shown.contains("c4nary"), "{shown}");
+    assert!(Settings::new("memory:").chat_model(9_000).unwrap().is_none());
+}
+
 #[cfg(feature = "http-models")]
 #[tokio::test]
 async fn a_model_that_is_silent_until_it_has_done_has_all_the_time_that_was_said() {

@@ -11,10 +11,10 @@ use tokio::time::{Instant, timeout};
 use crate::engine::event::Event;
 use crate::engine::handle::{Memory, Scoped, Session};
 use crate::engine::inner::{Extraction, Inner, NOTED_IN_ONE_STEP};
-use crate::engine::write::Remember;
+use crate::engine::write::{Remember, Remembered};
 use crate::error::{Error, Result};
-use crate::extract::{Effect, ExtractRequest, Operation, SLOT, Slot, VALUE, check, trust_of};
-use crate::filter::{Field, Filter};
+use crate::extract::{Effect, ExtractRequest, FactCounts, Operation, SLOT, Slot, VALUE, check, trust_of};
+use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, Seq, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
 use crate::record::StoredRecord;
@@ -31,8 +31,12 @@ const NOTES: usize = 16;
 const SLICE: u64 = 16;
 /// How many records that fill a slot it is shown, the newest.
 const KNOWN: usize = 200;
-/// How long it may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How many facts that fill none it is shown, the newest.
+const PLAIN: usize = 50;
+/// The kinds of these.
+const KINDS: [&str; 4] = ["fact", "preference", "event", "plan"];
+/// How long it may take: as long as a model over HTTP.
+const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a pass finds facts at most, so that a slow extractor holds up no index.
 const SHARE: Duration = Duration::from_secs(300);
 
@@ -57,7 +61,14 @@ impl Memory {
                 if inner.turn.is_ending() || Instant::now() >= until {
                     break;
                 }
-                outcomes.push(match self.facts_of(extraction, &note).await {
+                let mut counts = FactCounts::default();
+                let found = self.facts_of(extraction, &note, &mut counts).await;
+                pass.report.fact_counts.add(counts);
+                if counts != FactCounts::default() {
+                    let facts = found.as_ref().map_or(0, |(_, operations)| *operations);
+                    inner.tell(Some(&note.scope), &Event::Extracted { facts, counts });
+                }
+                outcomes.push(match found {
                     Ok((through, operations)) => {
                         pass.report.facts += operations;
                         (note, Outcome::Done { through })
@@ -69,8 +80,9 @@ impl Memory {
         }
     }
 
-    /// Finds the facts in what a note, or its next slice, is about. Returns up to where that is done, and how many there were.
-    async fn facts_of(&self, extraction: &Extraction, note: &Note) -> Result<(Seq, usize)> {
+    /// Finds the facts in what a note, or its next slice, is about, and counts what comes of them, also if it fails. Returns up to
+    /// where that is done, and how many there were.
+    async fn facts_of(&self, extraction: &Extraction, note: &Note, counts: &mut FactCounts) -> Result<(Seq, usize)> {
         let Target::Messages(session) = &note.target else { return Ok((note.upto, 0)) };
         let upto = Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)));
         if upto < note.from {
@@ -78,13 +90,12 @@ impl Memory {
         }
         let scoped = self.of(&note.scope);
         let range = SeqRange { first: note.from, last: upto };
-        let (range, operations) = scoped.facts_in(extraction, session, range).await?;
+        let found = scoped.facts_in(extraction, session, range).await;
+        counts.refused += usize::from(matches!(found, Err(Error::Invalid { .. })));
+        let (range, operations) = found?;
         let akin = scoped.akin(&operations).await?;
         for operation in &operations {
-            scoped.carry_out(extraction, session, operation, &akin).await?;
-        }
-        if !operations.is_empty() {
-            self.inner.tell(Some(&note.scope), &Event::Extracted { facts: operations.len() });
+            counts.add(scoped.carry_out(extraction, session, operation, &akin).await?);
         }
         Ok((upto.min(range.last), operations.len()))
     }
@@ -116,8 +127,13 @@ impl Inner {
         scope: &Scope,
         messages: Vec<StoredMessage>,
     ) -> Result<Vec<Operation>> {
-        let filled = Filter::Exists(Field::Metadata(SLOT.to_owned())).and(Filter::current(self.clock.now()));
-        let known = self.bare.records.newest(scope, &filled, None, KNOWN).await?;
+        let (fills, current) = (Filter::Exists(Field::Metadata(SLOT.to_owned())), Filter::current(self.clock.now()));
+        let kinds = KINDS.map(|kind| Scalar::Text(kind.to_owned())).to_vec();
+        let plain = fills.clone().negate().and(Filter::In(Field::Kind, kinds)).and(current.clone());
+        let (records, filled) = (&self.bare.records, fills.and(current));
+        let (mut known, plain) =
+            tokio::try_join!(records.newest(scope, &filled, None, KNOWN), records.newest(scope, &plain, None, PLAIN))?;
+        known.extend(plain);
         let request = Arc::new(ExtractRequest { messages, known });
         let (extractor, asked) = (Arc::clone(&extraction.extractor), Arc::clone(&request));
         let call = crate::model::apart("extractor", "find facts", async move { extractor.extract(&asked).await });
@@ -165,13 +181,14 @@ impl Scoped {
         Ok((range, inner.ask_extractor(extraction, self.scope(), rows).await?))
     }
 
+    /// Carries out an operation, and counts what comes of it.
     async fn carry_out(
         &self,
         extraction: &Extraction,
         session: &SessionId,
         operation: &Operation,
         akin: &[StoredRecord],
-    ) -> Result<()> {
+    ) -> Result<FactCounts> {
         let rows = self.said(&operation.sources).await?;
         let said: Vec<&Message> = rows.iter().filter_map(|row| row.message.as_deref()).collect();
         let trust = said.iter().map(|message| trust_of(message)).min();
@@ -180,12 +197,16 @@ impl Scoped {
             return Err(Error::invalid("a source of a fact was forgotten while it was found"));
         };
         let held = match operation.effect {
-            Effect::Retract(id) => return self.end_at(id, operation.valid_to.unwrap_or(at)).await,
+            Effect::Retract(id) => {
+                self.end_at(id, operation.valid_to.unwrap_or(at)).await?;
+                return Ok(FactCounts { retracted: 1, ..FactCounts::default() });
+            }
             Effect::Confirm(id) => Some(id),
             Effect::Add | Effect::Change(_) | Effect::Correct(_) => self.holder(operation, at, trust, akin).await?,
         };
         if let Some(id) = held {
-            return self.tell_again(id, extraction, session, operation, &said).await;
+            self.tell_again(id, extraction, session, operation, &said).await?;
+            return Ok(FactCounts { confirmed: 1, ..FactCounts::default() });
         }
         let mut remember = Remember::new(&operation.kind, &operation.text)
             .with_trust(trust)
@@ -197,9 +218,12 @@ impl Scoped {
         if let Some(Slot { name, value }) = &operation.slot {
             remember = remember.with_metadata(SLOT, name.as_str()).with_metadata(VALUE, value.as_str());
         }
-        match operation.effect.replaced() {
-            Some(old) => self.supersede(old, remember).await.map(drop),
-            None => self.remember(remember).await.map(drop),
-        }
+        let Some(old) = operation.effect.replaced() else {
+            let is_new = self.remember(remember).await?.outcome == Remembered::Stored;
+            let (added, confirmed) = (usize::from(is_new), usize::from(!is_new));
+            return Ok(FactCounts { added, confirmed, ..FactCounts::default() });
+        };
+        self.supersede(old, remember).await?;
+        Ok(FactCounts { changed: 1, ..FactCounts::default() })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::engine::inner::GivenUp;
 use crate::error::Error;
+use crate::extract::FactCounts;
 use crate::id::SessionId;
 use crate::scope::Scope;
 use crate::store::text::Rejected;
@@ -56,6 +57,8 @@ pub struct UpkeepReport {
     pub replaced: usize,
     /// Facts that were found in what was said, and carried out ([`Extractor`](crate::extract::Extractor)).
     pub facts: usize,
+    /// What came of them, and how many answers of the extractor were refused.
+    pub fact_counts: FactCounts,
     /// Halves of synopses that were built.
     pub synopses: usize,
     /// The errors with their causes, each once, on one line, without payload.

@@ -134,7 +134,10 @@ fn shortened(mut row: StoredMessage) -> StoredMessage {
     let mut short = Arc::unwrap_or_clone(message);
     short.aside.clear();
     if is_long {
-        short.blocks = vec![Block::text(head)];
+        // Whoever looks how far it may be believed has to see that it holds results of tools.
+        let holds_results = short.results().next().is_some();
+        let head = Block::text(head);
+        short.blocks = vec![if holds_results { Block::tool_result("", vec![head]) } else { head }];
         short.extra.clear();
     } else {
         drop_media(&mut short.blocks);

@@ -52,7 +52,7 @@ fn what_stands_in_its_sources_is_allowed() {
 fn one_operation_that_is_not_allowed_refuses_the_answer() {
     type Change = fn(&mut Operation, &ExtractRequest);
     let request = request();
-    let changes: [(&str, Change); 16] = [
+    let changes: [(&str, Change); 18] = [
         ("no source", |operation, _| operation.sources.clear()),
         ("a foreign source", |operation, _| operation.sources.push(MessageId::fresh())),
         ("a quote of its own", |operation, _| operation.quote = "moved to Paris".to_owned()),
@@ -64,6 +64,8 @@ fn one_operation_that_is_not_allowed_refuses_the_answer() {
         ("no text", |operation, _| operation.text.clear()),
         ("no kind", |operation, _| operation.kind.clear()),
         ("no name of a slot", |operation, _| operation.slot.as_mut().unwrap().name.clear()),
+        ("a value that nobody said", |operation, _| operation.slot.as_mut().unwrap().value = "Paris".to_owned()),
+        ("a number as a value", |operation, _| operation.slot.as_mut().unwrap().value = "Lisbon 4".to_owned()),
         ("a long value", |operation, _| operation.slot.as_mut().unwrap().value = "x".repeat(256)),
         ("an end before the beginning", |operation, _| operation.valid_to = Some(Timestamp(1))),
         ("a beginning after it was said", |operation, _| operation.valid_from = Some(Timestamp(NOON.0 + 1))),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::extract::{Effect, Operation, SLOT, VALUE, repeats, says_no_more};
+use crate::extract::{Effect, Operation, SLOT, VALUE, gives_no_more, repeats, says_no_more};
 use crate::id::{ItemId, RecordId};
 use crate::message::{Message, Trust};
 use crate::record::{Record, StoredRecord};
@@ -127,9 +127,15 @@ impl Found<'_> {
 
     /// Returns the operations that tell the fact, in the words of the record `joined` if there is one, and end those in `old`.
     fn with(mut self, joined: Option<(&Record, String)>, old: Vec<RecordId>) -> Vec<Operation> {
-        let is_said = |record: &Record| says_no_more(&record.text, &[], &[self.message]);
+        let said = [self.message];
+        let is_own = |value: &str| self.operation.slot.as_ref().is_some_and(|slot| slot.value == value);
+        let is_said =
+            |record: &Record, value: &str| says_no_more(&record.text, &[], &said) && gives_no_more(value, &said);
+        let is_told_here = |record: &Record, value: &str| {
+            record.text == self.operation.text && is_own(value) || is_said(record, value)
+        };
         let mut effects: Vec<Effect> = match joined {
-            Some((record, _)) if record.text != self.operation.text && !is_said(record) => {
+            Some((record, value)) if !is_told_here(record, &value) => {
                 let ended = old.into_iter().map(Effect::Retract);
                 std::iter::once(Effect::Confirm(record.id)).chain(ended).collect()
             }

@@ -67,4 +67,34 @@ keys! { MODELS;
     RERANKER_RATE "reranker.requests_per_minute" [] []
         Whole(1), "as the server allows",
         "How many requests are made in a minute at most, evenly spread.";
+    EXTRACTOR_MODEL "extractor.model" [] []
+        Model(&["openai", "azure", "anthropic", "ollama"], &["none", "rules"]), "none",
+        "Who finds facts: nobody, rules for a few sentences in five languages, or a model over HTTP.";
+    EXTRACTOR_URL "extractor.base_url" [] []
+        Text, "the vendor's",
+        "Where the model is asked, if that is another server than the vendor's.";
+    EXTRACTOR_KEY "extractor.api_key" [] []
+        Secret, "none",
+        "The key.";
+    EXTRACTOR_DEADLINE "extractor.deadline_seconds" [] []
+        Time, "100",
+        "How long finding the facts of 16 messages may take, in seconds, at most 120.";
+    EXTRACTOR_WINDOW "extractor.window_tokens" [] []
+        Whole(4096), "32768",
+        "How many tokens a model of Ollama may hold at once; it is asked for as many as it needs.";
+    EXTRACTOR_PROMPT "extractor.prompt_tokens" [] []
+        Whole(1000), "8000",
+        "How many tokens of messages and known records a request has at most; long messages are cut.";
+    CHAT_MODEL "chat.model" [] []
+        Model(&["openai", "azure", "anthropic", "ollama"], &["none"]), "none",
+        "Who answers in `memory chat`: nobody, or a model over HTTP. The options of the command count more.";
+    CHAT_URL "chat.base_url" [] []
+        Text, "the vendor's",
+        "Where the model is asked, if that is another server than the vendor's.";
+    CHAT_KEY "chat.api_key" [] []
+        Secret, "none",
+        "The key.";
+    CHAT_DEADLINE "chat.deadline_seconds" [] []
+        Time, "600",
+        "How long an answer may take, over all attempts, in seconds.";
 }

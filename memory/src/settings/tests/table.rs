@@ -9,7 +9,7 @@ use crate::settings::key::{Key, Kind};
 use crate::settings::keys::SECTIONS;
 
 /// Read where stores are opened, not where the memory is built.
-const OPENING: &[&str] = &["persistent", "embedding", "summarizer", "reranker"];
+const OPENING: &[&str] = &["persistent", "embedding", "summarizer", "reranker", "extractor", "chat"];
 
 fn sample(key: &Key) -> String {
     match key.kind {
