@@ -74,16 +74,17 @@ fn s1_4_at_message_51_the_oldest_ten_are_folded() {
     assert_eq!(plan_fold(&rows(&turns(25, 20)), &policy, None, NONE), None);
     let mut list = turns(25, 20);
     list.push((Said::User, 20));
-    let plan = plan_fold(&rows(&list), &policy, None, NONE).unwrap();
+    let list = rows(&list);
+    let plan = plan_fold(&list, &policy, None, NONE).unwrap();
     assert_eq!((plan.reason, span(&plan), plan.rows.len(), plan.tokens), (FoldReason::Messages, (1, 10), 10, 200));
     assert!(plan.max_tokens < plan.tokens);
     let larger = policy.with_capacity_messages(100);
     assert_eq!(plan_fold(&rows(&turns(60, 20)), &larger, None, NONE).unwrap().rows.len(), 20);
     // What a search looks at is another number.
     let apart = policy.with_capacity_messages(1_000).with_summarize_after(50);
-    assert_eq!(plan_fold(&rows(&list), &apart, None, NONE), Some(plan));
+    assert_eq!(plan_fold(&list, &apart, None, NONE), Some(plan));
     let late = policy.with_summarize_after(1_000);
-    assert_eq!(plan_fold(&rows(&list), &late, None, NONE), None);
+    assert_eq!(plan_fold(&list, &late, None, NONE), None);
 }
 
 #[test]
