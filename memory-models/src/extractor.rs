@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use crate::chat::{ChatModel, ChatRequest, StopReason};
 
+use answer::refused;
 use shown::Shown;
 
 /// What a chat model is told before it is given a conversation to find facts in.
@@ -152,9 +153,4 @@ impl Extractor for ChatExtractor {
 
 fn unusable(why: &'static str, transience: Transience) -> Error {
     Error::Backend { backend: "extractor", doing: "find facts", transience, source: Cause::new(why) }
-}
-
-/// Returns that an answer is refused. It tells no word of the answer.
-fn refused(what: &str) -> Error {
-    Error::invalid(format!("the model that finds facts answered {what}"))
 }

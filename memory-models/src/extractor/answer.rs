@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 
 use memory_core::extract::{Effect, Operation, SLOT, Slot, VALUE};
-use memory_core::{Record, Result, Timestamp};
+use memory_core::{Error, Record, Result, Timestamp};
 use serde::Deserialize;
 
-use super::refused;
 use super::shown::{Line, Shown, text_of};
 
 /// The longest answer that is read, in bytes.
@@ -176,6 +175,11 @@ fn is_rfc3339(text: &str) -> bool {
 fn is_like(text: &str, shape: &str) -> bool {
     let is_alike = |(byte, of): (u8, u8)| if of == b'0' { byte.is_ascii_digit() } else { byte == of };
     text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(is_alike)
+}
+
+/// Returns that an answer is refused. It tells no word of the answer.
+pub(super) fn refused(what: &str) -> Error {
+    Error::invalid(format!("the model that finds facts answered {what}"))
 }
 
 #[cfg(test)]
