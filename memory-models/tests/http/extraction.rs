@@ -15,8 +15,11 @@ use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, memory, memory_by};
 
-/// What the model finds in the sample conversation: who says it, the words that say it, the fact, and its slot.
-const FACTS: [(&str, &str, &str, Option<(&str, &str)>); 6] = [
+/// Who says it, the words that say it, the fact, and its slot.
+type Found = (&'static str, &'static str, &'static str, Option<(&'static str, &'static str)>);
+
+/// What the model finds in the sample conversation.
+const FACTS: [Found; 6] = [
     (
         "Mira",
         "mine has to be 92 centimetres high",

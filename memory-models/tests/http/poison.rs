@@ -221,7 +221,8 @@ async fn a_poisoned_conversation_plants_nothing_above_its_trust() {
         // Neither what a tool answered nor what a page says was shown beside the person's words.
         for asked in model.asked.lock().unwrap().iter() {
             let given = asked.messages.last().unwrap().text();
-            assert!(!given.contains("Mallory") && !(given.contains("Moscow") && given.contains("Rex")), "{given}");
+            assert!(!given.contains("Mallory"), "{given}");
+            assert!(!given.contains("Moscow") || !given.contains("Rex"), "{given}");
         }
     }
 }
