@@ -58,7 +58,8 @@ impl Scoped {
     /// source is forgotten.
     ///
     /// Truth goes before the indexes, so nothing can be hydrated from then on. The receipt names an index that fails; its note
-    /// stays pending, and upkeep completes it. After [`Forget::Everything`], older handles are `Fenced`. While such an erasure is
+    /// stays pending, and upkeep completes it. No embedder is asked: a record that stays without some of its tellings may be found by
+    /// its meaning only after the next upkeep. After [`Forget::Everything`], older handles are `Fenced`. While such an erasure is
     /// under way, or was cut off, no other forget reports itself complete until the erasure is.
     ///
     /// Notes of this process fall with what they were derived from. Another process drops such a note before it is shown again.
@@ -252,8 +253,9 @@ impl Scoped {
     /// Deletes `gone` from every index, and puts the records there as they are now that lost some of their tellings.
     async fn clear_indexes(&self, gone: &[ItemId], fall: &Fall, draft: &mut Draft) {
         let left: Vec<RecordId> = fall.left.iter().copied().collect();
-        draft.failures.extend(self.inner().delete_items(self.scope(), gone).await);
+        // First: a deletion drops the vectors that this process has.
         draft.failures.extend(self.inner().index_records_again(self.scope(), &left).await);
+        draft.failures.extend(self.inner().delete_items(self.scope(), gone).await);
     }
 
     /// Drops the notes that are among `items` or derived from one of them, which truth does not hold any more. Returns how many of

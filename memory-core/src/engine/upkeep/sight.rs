@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use futures_util::future::join_all;
 
-use crate::engine::inner::{Index, Inner};
+use crate::engine::inner::{Index, Inner, Vectors};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Version};
 use crate::scope::{Epoch, Scope};
@@ -121,7 +121,8 @@ impl Inner {
     }
 
     /// Puts records, as truth holds them now, into every index that holds them, because tellings of them were taken back. Findable
-    /// on return. Returns the failures.
+    /// on return, except for those by meaning that would have to be embedded: the index holds nothing of them until their notes are
+    /// carried out. Returns the failures.
     pub(crate) async fn index_records_again(&self, scope: &Scope, ids: &[RecordId]) -> Vec<(&'static str, Error)> {
         let again = self.indexes.iter();
         let again = again.map(|index| async move { (index.part(), self.put_again(index, scope, ids).await) });
@@ -137,17 +138,39 @@ impl Inner {
             if held.is_empty() {
                 continue;
             }
+            if let Some(vectors) = index.as_vectors() {
+                self.put_again_kept(index, vectors, scope, &held).await?;
+                continue;
+            }
             let (sights, untaken) = self.put_records(index, scope, &held).await?;
             index.flush().await?;
             if let Some((_, error)) = self.put_true(index, sights).await.pop() {
                 return Err(error);
             }
-            // Of what could not be embedded, the index holds nothing any more.
             if let Some(rejected) = untaken.refused.into_iter().chain(untaken.delayed).next() {
                 return Err(rejected.error);
             }
         }
         Ok(())
+    }
+
+    /// Puts records into an index of vectors without asking an embedder. What has changed meanwhile is deleted: it has a later
+    /// note.
+    async fn put_again_kept(&self, index: &Index, vectors: &Vectors, scope: &Scope, ids: &[RecordId]) -> Result<()> {
+        let (sights, refused) = self.put_kept(index, vectors, scope, ids).await?;
+        index.flush().await?;
+        let records = self.versions_of(&sights).await;
+        let mut changed = Vec::new();
+        for sight in sights {
+            if self.has_changed(&sight, &records).await? {
+                changed.extend(sight.items);
+            }
+        }
+        if !changed.is_empty() {
+            index.delete(scope, &Deletion::Items(changed)).await?;
+            index.flush().await?;
+        }
+        refused.into_iter().next().map_or(Ok(()), |rejected| Err(rejected.error))
     }
 
     /// Returns the versions that truth holds of the records in `sights`, by owner.
