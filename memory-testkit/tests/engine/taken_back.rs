@@ -1,13 +1,33 @@
 //! What indexes hold of a record once tellings of it were taken back.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use memory_core::analysis::Analysis;
 use memory_core::engine::{Forget, Remember, Scoped, Search};
-use memory_core::{ItemId, RecordId, Unit};
-use memory_testkit::doubles::EmbedderMode;
+use memory_core::reference::MemText;
+use memory_core::store::text::TextStore as _;
+use memory_core::{Error, ItemId, RecordId, Result, Unit};
+use memory_testkit::doubles::{EmbedderMode, Tap, Tapped};
 use tokio::time::Instant;
 
 use crate::bench::{Bench, Taps, session};
+
+/// Lets every put fail while it is away.
+#[derive(Debug, Default)]
+struct Away(AtomicBool);
+
+impl Tap for Away {
+    fn enter(&self, call: &'static str) -> Result<()> {
+        let is_refused = call == "put" && self.0.load(Ordering::SeqCst);
+        if is_refused { Err(Error::Overloaded) } else { Ok(()) }
+    }
+
+    fn leave(&self, _: &'static str, _: usize) -> Result<()> {
+        Ok(())
+    }
+}
 
 /// Returns a record that was told twice and is indexed, and the forget that takes the second telling back, which added a tag.
 async fn told_twice(bench: &Bench, ada: &Scoped) -> (RecordId, Forget) {
@@ -46,4 +66,30 @@ async fn a_forget_asks_no_embedder_and_is_complete_at_once() {
         assert_eq!(found, [(&ItemId::Record(id), is_near)]);
         bench.tend().await;
     }
+}
+
+#[tokio::test]
+async fn a_repeated_forget_is_complete_once_the_index_that_failed_the_first_has_followed() {
+    let (text, away) = (Arc::new(MemText::new(Analysis::english().name())), Arc::new(Away::default()));
+    let tapped = Arc::new(Tapped::new(Arc::clone(&text), away.clone()));
+    let bench = Bench::with(Taps::default(), |builder| builder.text(tapped)).await;
+    let ada = bench.owner("ada");
+    let (id, forget) = told_twice(&bench, &ada).await;
+    let item = ItemId::Record(id);
+    let told = ada.get(&[id]).await.unwrap()[0].version;
+    away.0.store(true, Ordering::SeqCst);
+    for call in ["the first call", "a repeat", "another repeat"] {
+        let receipt = ada.forget(&forget).await.unwrap();
+        assert!(!receipt.complete, "{call}: {receipt}");
+        let indexed = text.versions(ada.scope(), std::slice::from_ref(&item)).await.unwrap();
+        assert_eq!(indexed[0].1.revision, told, "{call}");
+    }
+    away.0.store(false, Ordering::SeqCst);
+    let receipt = ada.forget(&forget).await.unwrap();
+    assert!(receipt.complete, "{receipt}");
+    let stored = ada.get(&[id]).await.unwrap()[0].version;
+    let indexed = text.versions(ada.scope(), std::slice::from_ref(&item)).await.unwrap();
+    assert!(stored > told && indexed[0].1.revision == stored, "{told}, {stored}, {indexed:?}");
+    let of_door = Search::new("Rome").only(Unit::Record).matching("tag = door".parse().unwrap());
+    assert_eq!(ada.search(&of_door).await.unwrap().receipt.text_candidates, 0);
 }
