@@ -160,6 +160,9 @@ mod summaries;
 #[path = "engine/synopses.rs"]
 mod synopses;
 #[cfg(test)]
+#[path = "engine/taken_back.rs"]
+mod taken_back;
+#[cfg(test)]
 #[path = "engine/tellings.rs"]
 mod tellings;
 #[cfg(test)]

@@ -58,7 +58,8 @@ impl Scoped {
     /// source is forgotten.
     ///
     /// Truth goes before the indexes, so nothing can be hydrated from then on. The receipt names an index that fails; its note
-    /// stays pending, and upkeep completes it. After [`Forget::Everything`], older handles are `Fenced`. While such an erasure is
+    /// stays pending, and upkeep completes it. No embedder is asked: a record that stays without some of its tellings may be found
+    /// by its meaning only after the next upkeep. After [`Forget::Everything`], older handles are `Fenced`. While such an erasure is
     /// under way, or was cut off, no other forget reports itself complete until the erasure is.
     ///
     /// Notes of this process fall with what they were derived from. Another process drops such a note before it is shown again.
@@ -104,6 +105,7 @@ impl Scoped {
         self.inner().indexes.iter().for_each(|index| index.drop_kept(self.scope()));
         if *what == Forget::Everything {
             self.inner().forget_written(self.scope());
+            self.inner().taken_back.forget(self.scope());
             self.inner().buffers.forget(self.scope());
             self.inner().beginnings.forget(self.scope());
             self.inner().synopses.forget(self.scope());
@@ -158,7 +160,7 @@ impl Scoped {
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += standing.asked;
         draft.derived += standing.fallen + fall.derived + self.drop_notes(&fall.items).1;
-        self.clear_indexes(&fall.items, &fall, draft).await;
+        self.clear_indexes(&fall.items, draft).await;
         // The index entries of the neighbours hold words of the forgotten messages.
         for (session, SeqRange { first, last }) in neighbourhoods(standing.places) {
             let again = inner.index_again(self.scope(), &session, first, last).await;
@@ -212,7 +214,7 @@ impl Scoped {
             let (notes, derived) = self.drop_notes(&fall.items);
             draft.removed += notes;
             draft.derived += fall.derived + derived;
-            self.clear_indexes(&fall.items, &fall, &mut draft).await;
+            self.clear_indexes(&fall.items, &mut draft).await;
         }
         Ok(draft.finish())
     }
@@ -246,14 +248,15 @@ impl Scoped {
     /// Finishes what had fallen before a protected record stopped the rest.
     async fn stop(&self, fall: &Fall, draft: &mut Draft) {
         draft.derived += fall.derived + self.drop_notes(fall.fallen()).1;
-        self.clear_indexes(fall.fallen(), fall, draft).await;
+        self.clear_indexes(fall.fallen(), draft).await;
     }
 
-    /// Deletes `gone` from every index, and puts the records there as they are now that lost some of their tellings.
-    async fn clear_indexes(&self, gone: &[ItemId], fall: &Fall, draft: &mut Draft) {
-        let left: Vec<RecordId> = fall.left.iter().copied().collect();
+    /// Deletes `gone` from every index, and puts the records there as they are now that lost some of their tellings, in this call or
+    /// in an earlier one that did not get so far.
+    async fn clear_indexes(&self, gone: &[ItemId], draft: &mut Draft) {
+        // First: a deletion drops the vectors that this process has.
+        draft.failures.extend(self.inner().index_taken_back(self.scope()).await);
         draft.failures.extend(self.inner().delete_items(self.scope(), gone).await);
-        draft.failures.extend(self.inner().index_records_again(self.scope(), &left).await);
     }
 
     /// Drops the notes that are among `items` or derived from one of them, which truth does not hold any more. Returns how many of

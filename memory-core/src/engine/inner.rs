@@ -14,6 +14,7 @@ mod lapses;
 #[cfg(test)]
 mod schedules;
 mod synopses;
+mod taken_back;
 mod tell;
 mod turn;
 mod unindexed;
@@ -56,6 +57,7 @@ pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;
 pub(super) use lapses::{Lapses, Looked, Stand};
 pub(super) use synopses::{Built, Half, Synopses};
+pub(super) use taken_back::TakenBack;
 pub(super) use turn::Turn;
 pub(super) use unindexed::{Mark, Unindexed, Written};
 pub(super) use walk::{Step, Walk};
@@ -103,6 +105,9 @@ pub(super) struct Inner {
     /// Items that searches found in an index and not in truth. Upkeep deletes them from the indexes. A hint: if it is lost, the
     /// next search renews it.
     pub(super) absent: Lock<Vec<(Scope, Vec<ItemId>)>>,
+    /// Records that the indexes may still hold with tellings that were taken back. No forget of the owner in this process is complete
+    /// until they do not.
+    pub(super) taken_back: TakenBack,
     /// The settings of conversations, and which of them are too full.
     pub(super) buffers: Buffers,
     /// How many items were given up although their notes were carried out.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::engine::handle::Memory;
 use crate::engine::inner::{
     Asked, Bare, Beginnings, Boards, Buffers, Extraction, GivenUpCounts, Index, Inner, KeptVectors, Lapses, Synopses,
-    Turn, Vectors,
+    TakenBack, Turn, Vectors,
 };
 #[cfg(doc)]
 use crate::engine::{retention::Retention, synopsis::SynopsisConfig};
@@ -103,6 +103,7 @@ impl MemoryBuilder {
             turn: Turn::default(),
             accessed: Lock::default(),
             absent: Lock::default(),
+            taken_back: TakenBack::default(),
             buffers: Buffers::new(self.buffer),
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),

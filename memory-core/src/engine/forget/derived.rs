@@ -5,7 +5,7 @@
 //! before. Without this mark a record could be derived from it between the look and the deletion. If the forget were cut off
 //! then, no chain of sources would lead to that record any more.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::engine::handle::Scoped;
@@ -41,8 +41,6 @@ pub(super) enum Protected {
 pub(super) struct Fall {
     /// What is forgotten, and what has fallen with it so far.
     pub(super) items: Vec<ItemId>,
-    /// The records that stay and lost some of their tellings. Indexes may still hold what those added.
-    pub(super) left: BTreeSet<RecordId>,
     /// A session whose records fall too.
     pub(super) session: Option<SessionId>,
     /// Records that the caller deletes itself, after all others have fallen.
@@ -161,12 +159,8 @@ impl Scoped {
             self.doom_found(&found.free).await?;
             return Err(Error::Conflict);
         }
-        let left: Vec<RecordId> = found.left.keys().copied().collect();
-        let taken_back = self.take_back_found(&mut found).await;
+        self.take_back_found(&mut found).await?;
         let mut order = found.order;
-        // Also if one of them failed: no further look finds those before it.
-        fall.left.extend(left);
-        taken_back?;
         fall.has_spared = has_spared;
         while !order.is_empty() {
             let batch = order.split_off(order.len().saturating_sub(BATCH));

@@ -47,8 +47,8 @@ pub struct ForgetReceipt {
     /// once they have no notes of the owner left, which the same call tells. Retire an index that nobody opens any more.
     pub unasked: Vec<Unasked>,
     /// Whether nothing is left: a last look into truth found nothing derived, every index asked confirmed its deletion and has the
-    /// records that stay without what was taken back from them, no other index has notes of the owner, and no erasure of
-    /// everything stopped half-way.
+    /// records that stay without what was taken back from them, by this call or an earlier one in this process, no other index has
+    /// notes of the owner, and no erasure of everything stopped half-way.
     ///
     /// If false, upkeep completes the indexes, including what an earlier call that was cut off left there. Nothing can be
     /// recalled meanwhile, because truth does not hold it. A cache that did not answer is not asked again until its entries

@@ -49,7 +49,7 @@ impl Scoped {
         }
         draft.is_unsettled |= !is_settled;
         draft.derived += fall.derived + self.drop_notes(&fall.items).1;
-        self.clear_indexes(&fall.records(), &fall, draft).await;
+        self.clear_indexes(&fall.records(), draft).await;
         Ok(())
     }
 }

@@ -60,8 +60,8 @@ impl Scoped {
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += contents.messages + fall.of_session;
         draft.derived += fall.derived + self.drop_notes(&fall.items).1;
+        self.clear_indexes(&fall.records(), &mut draft).await;
         draft.failures.extend(self.delete_deleted(session).await?);
-        self.clear_indexes(&fall.records(), &fall, &mut draft).await;
         self.untrace_settled(&contents.traces, &mut draft).await;
         Ok(draft.finish())
     }

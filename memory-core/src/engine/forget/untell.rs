@@ -23,6 +23,8 @@ impl Scoped {
             if left == *stored.record {
                 return Ok(true);
             }
+            // First: if this is cut off, the next forget of the owner still lets the indexes follow.
+            self.inner().taken_back.note(self.scope(), stored.record.id, stored.version);
             let put = Put { record: Arc::new(left), expect: Expect::Version(stored.version) };
             match self.write(self.fence().await?, vec![put]).await {
                 Err(Error::Conflict) => {}

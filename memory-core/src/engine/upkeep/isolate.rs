@@ -79,12 +79,25 @@ impl Vectors {
         let pieces = documents.iter().flat_map(|document| &document.pieces);
         let texts: Vec<&str> = pieces.map(String::as_str).collect();
         let mut vectors = self.embed_texts(scope, &texts).await?.into_iter();
-        let entries = documents.iter().filter_map(|Document { entry, pieces }| {
-            let pieces = vectors.by_ref().take(pieces.len()).filter(|vector| !vector.is_empty()).collect::<Vec<_>>();
-            let TextEntry { item, version, fields, .. } = entry.clone();
-            (!pieces.is_empty()).then_some(VectorEntry { item, version, pieces, fields })
+        let entries = documents.iter().filter_map(|document| {
+            let of_document = vectors.by_ref().take(document.pieces.len()).collect();
+            entry_of(document, of_document)
         });
         Ok(entries.collect())
+    }
+
+    /// Returns the entries of those documents whose vectors are all in this process. Asks no embedder.
+    pub(crate) fn embed_kept(&self, scope: &Scope, documents: &[Document]) -> Result<Vec<VectorEntry>> {
+        let mut entries = Vec::new();
+        for document in documents {
+            let texts: Vec<&str> = document.pieces.iter().map(String::as_str).collect();
+            let look_up = self.kept.look_up(scope, &texts, Purpose::Document);
+            if look_up.missing().is_empty() {
+                let vectors = self.kept.complete(self.embedder.as_ref(), look_up, Vec::new())?;
+                entries.extend(entry_of(document, vectors));
+            }
+        }
+        Ok(entries)
     }
 
     /// Returns the vectors of texts that are to be found, from this process where it has them.
@@ -101,4 +114,11 @@ impl Vectors {
         let late = |_| Error::timed_out("embedder", "answer in time");
         timeout(limit, model::embed(&self.embedder, texts, Purpose::Document)).await.map_err(late)?
     }
+}
+
+/// Returns the entry of a document with the vectors of its pieces; none if no piece has a vector.
+fn entry_of(document: &Document, vectors: Vec<Vec<f32>>) -> Option<VectorEntry> {
+    let pieces: Vec<Vec<f32>> = vectors.into_iter().filter(|vector| !vector.is_empty()).collect();
+    let TextEntry { item, version, fields, .. } = document.entry.clone();
+    (!pieces.is_empty()).then_some(VectorEntry { item, version, pieces, fields })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use crate::engine::event::Event;
-use crate::engine::inner::{Index, Inner, Kind};
+use crate::engine::inner::{Index, Inner, Kind, Vectors};
 use crate::engine::synopsis::synopsis_id;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Unit, Version};
@@ -19,7 +19,7 @@ use crate::record::StoredRecord;
 use crate::scope::{Epoch, Scope};
 use crate::store::Store;
 use crate::store::chat::SessionState;
-use crate::store::text::{Deletion, TextEntry, Visibility};
+use crate::store::text::{Deletion, Rejected, TextEntry, Visibility};
 use crate::store::upkeep::{Note, Target};
 use crate::store::vectors::VectorEntry;
 use crate::time::Stopwatch;
@@ -204,13 +204,41 @@ impl Inner {
         scope: &Scope,
         ids: &[RecordId],
     ) -> Result<(Vec<Sight>, Untaken)> {
+        let (sights, documents) = self.read_records(index, scope, ids).await?;
+        let untaken = self.put(index, scope, documents).await.map_err(|setback| setback.error)?;
+        Ok((sights, untaken))
+    }
+
+    /// Puts records into an index of vectors, as truth holds them now, with the vectors that this process has. Of one that would have
+    /// to be embedded, it deletes what is older than truth: its note puts it again. Asks no embedder, which may take long. Findable
+    /// after the next flush. Returns a sight of each, and what the index refused.
+    pub(crate) async fn put_kept(
+        &self,
+        index: &Index,
+        vectors: &Vectors,
+        scope: &Scope,
+        ids: &[RecordId],
+    ) -> Result<(Vec<Sight>, Vec<Rejected>)> {
+        let (sights, documents) = self.read_records(index, scope, ids).await?;
+        let entries = vectors.embed_kept(scope, &documents)?;
+        index.delete(scope, &outdated(&documents, &entries)).await?;
+        let refused = vectors.store.put(scope, &entries, Visibility::AfterFlush).await?;
+        Ok((sights, refused))
+    }
+
+    /// Reads records for an index, as truth holds them now. Returns a sight of each, and the documents of those that there are.
+    async fn read_records(
+        &self,
+        index: &Index,
+        scope: &Scope,
+        ids: &[RecordId],
+    ) -> Result<(Vec<Sight>, Vec<Document>)> {
         let epoch = self.records.upkeep().epoch(scope).await?;
         let stored = self.bare.records.get(scope, ids).await?;
         let known: HashMap<RecordId, u64> = stored.iter().map(|row| (row.record.id, row.version)).collect();
         let sights = ids.iter().map(|id| Sight::of_record(scope, *id, known.get(id).copied(), epoch)).collect();
         let documents = stored.iter().filter_map(|stored| self.document_of(index, stored, epoch)).collect();
-        let untaken = self.put(index, scope, documents).await.map_err(|setback| setback.error)?;
-        Ok((sights, untaken))
+        Ok((sights, documents))
     }
 
     /// Returns the document of a record; none for a synopsis, which no search finds.

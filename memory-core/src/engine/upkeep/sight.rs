@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use futures_util::future::join_all;
 
-use crate::engine::inner::{Index, Inner};
+use crate::engine::inner::{Index, Inner, Vectors};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Version};
 use crate::scope::{Epoch, Scope};
@@ -120,12 +120,40 @@ impl Inner {
         self.put_true(index, vec![sight]).await.pop().map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Puts records, as truth holds them now, into every index that holds them, because tellings of them were taken back. Findable
-    /// on return. Returns the failures.
-    pub(crate) async fn index_records_again(&self, scope: &Scope, ids: &[RecordId]) -> Vec<(&'static str, Error)> {
-        let again = self.indexes.iter();
+    /// Puts the owner's records of which tellings were taken back, as truth holds them now, into every index that holds them.
+    /// Findable on return, except for those by meaning that would have to be embedded: the index holds nothing of them until their
+    /// notes are carried out. Returns the failures. After one, the next call puts them again.
+    pub(crate) async fn index_taken_back(&self, scope: &Scope) -> Vec<(&'static str, Error)> {
+        let noted = self.taken_back.of(scope);
+        let ids: Vec<RecordId> = noted.keys().copied().collect();
+        // Before they are put: what truth has replaced by now, no index holds afterwards.
+        let replaced = match self.replaced(scope, noted).await {
+            Ok(replaced) => replaced,
+            Err(error) => return vec![("records", error)],
+        };
+        let (again, ids) = (self.indexes.iter(), ids.as_slice());
         let again = again.map(|index| async move { (index.part(), self.put_again(index, scope, ids).await) });
-        join_all(again).await.into_iter().filter_map(|(part, done)| Some((part, done.err()?))).collect()
+        let done = join_all(again).await.into_iter();
+        let failures: Vec<_> = done.filter_map(|(part, done)| Some((part, done.err()?))).collect();
+        if failures.is_empty() {
+            self.taken_back.remove(scope, &replaced);
+        }
+        failures
+    }
+
+    /// Returns those of the records that truth does not hold any more in the version noted. Another call is about to replace the
+    /// others, or failed to.
+    async fn replaced(&self, scope: &Scope, mut noted: BTreeMap<RecordId, u64>) -> Result<BTreeMap<RecordId, u64>> {
+        let ids: Vec<RecordId> = noted.keys().copied().collect();
+        for batch in ids.chunks(RECORDS) {
+            for stored in self.bare.records.get(scope, batch).await? {
+                let is_there = noted.get(&stored.record.id).is_some_and(|version| stored.version <= *version);
+                if is_there {
+                    noted.remove(&stored.record.id);
+                }
+            }
+        }
+        Ok(noted)
     }
 
     /// Puts those of the records into an index that it holds. Others have a note, and nothing of them is there.
@@ -137,17 +165,39 @@ impl Inner {
             if held.is_empty() {
                 continue;
             }
+            if let Some(vectors) = index.as_vectors() {
+                self.put_again_kept(index, vectors, scope, &held).await?;
+                continue;
+            }
             let (sights, untaken) = self.put_records(index, scope, &held).await?;
             index.flush().await?;
             if let Some((_, error)) = self.put_true(index, sights).await.pop() {
                 return Err(error);
             }
-            // Of what could not be embedded, the index holds nothing any more.
             if let Some(rejected) = untaken.refused.into_iter().chain(untaken.delayed).next() {
                 return Err(rejected.error);
             }
         }
         Ok(())
+    }
+
+    /// Puts records into an index of vectors without asking an embedder. What has changed meanwhile is deleted: it has a later
+    /// note.
+    async fn put_again_kept(&self, index: &Index, vectors: &Vectors, scope: &Scope, ids: &[RecordId]) -> Result<()> {
+        let (sights, refused) = self.put_kept(index, vectors, scope, ids).await?;
+        index.flush().await?;
+        let records = self.versions_of(&sights).await;
+        let mut changed = Vec::new();
+        for sight in sights {
+            if self.has_changed(&sight, &records).await? {
+                changed.extend(sight.items);
+            }
+        }
+        if !changed.is_empty() {
+            index.delete(scope, &Deletion::Items(changed)).await?;
+            index.flush().await?;
+        }
+        refused.into_iter().next().map_or(Ok(()), |rejected| Err(rejected.error))
     }
 
     /// Returns the versions that truth holds of the records in `sights`, by owner.
