@@ -167,6 +167,27 @@ async fn a_regenerated_answer_makes_no_context_read_the_whole_window() {
 }
 
 #[tokio::test]
+async fn a_forgotten_message_lets_no_context_read_more_than_a_few_of_its_size_for_a_summary() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    let said = |n: usize| bench.user(&format!("Plant {n}: {}", "water it well, ".repeat(60)));
+    let said: Vec<Message> = (0..1_000).map(said).collect();
+    let ids: Vec<MessageId> = said.iter().map(|message| message.id).collect();
+    let answer = bench.say(Role::Assistant, "A first answer.");
+    let newest = answer.id;
+    talk.append([said, vec![answer]].concat()).await.unwrap();
+    talk.replace(newest, vec![bench.say(Role::Assistant, "A second answer.")]).await.unwrap();
+    // Of what is forgotten among the rows that are read anyway, it shows that it was no summary.
+    for (forgotten, most) in [(ids[998], 60), (ids[0], 250)] {
+        bench.owner("ada").forget(&Forget::Messages(vec![forgotten])).await.unwrap();
+        bench.chat.reset();
+        let context = talk.assemble(&ContextRequest::new("", 2_000).recall(0)).await.unwrap();
+        assert!(context.messages().any(|message| message.text() == "A second answer."));
+        assert!(bench.chat.rows("read") < most, "{} rows", bench.chat.rows("read"));
+    }
+}
+
+#[tokio::test]
 async fn a_long_turn_that_is_replaced_stays_away_whatever_was_folded_in_it() {
     let config = BufferConfig::default().with_limit(1_500);
     let bench = Bench::with(Taps::default(), |builder| builder.buffer(config)).await;

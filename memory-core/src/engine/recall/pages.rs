@@ -51,7 +51,7 @@ impl Session {
         }
         window.keep_instructions_within(room.left())?;
         for _ in 0..MORE_PAGES + window.parts() {
-            let Some((session, page)) = window.lost_past_summary() else { break };
+            let Some((session, page)) = window.lost_past_summary(request.budget.limit) else { break };
             let slice = self.scoped().session(&session).page_for(window, &page, request).await?;
             window.find_past_summary(&session, slice);
         }

@@ -56,8 +56,9 @@ pub(crate) struct Window {
     under: Option<Under>,
     /// How many rows were read that are no messages: they stand for others, which left without a summary, or begin a branch.
     archives: u64,
-    /// Before this number the newest summary is to be looked for: what stands there is newer, and no summary.
-    lost: Option<Seq>,
+    /// Before this number the newest summary is to be looked for: what stands there is newer, and no summary. With how many rows of the
+    /// window were read from there on.
+    lost: Option<(Seq, u64)>,
     shape: Shape,
 }
 

@@ -13,7 +13,7 @@ use crate::window::Ledger;
 
 use super::is_instruction;
 use super::past::{Part, Past};
-use super::reading::{HEAD, INSTRUCTIONS, LOST, SLACK, TAIL, may_be_folded};
+use super::reading::{HEAD, INSTRUCTIONS, LOOK, LOST, SLACK, TAIL, may_be_folded};
 
 /// The first pages of a part of the past: its pinned rows, and the message at which the branch leaves it with some before.
 #[derive(Debug)]
@@ -152,12 +152,13 @@ impl Window {
     }
 
     /// Returns the page in which to look for the newest summary of what was not read of the past, and whose it is, where the pinned rows
-    /// have none. The conversation may have folded that summary since.
-    pub(crate) fn lost_past_summary(&self) -> Option<(SessionId, Page)> {
+    /// have none. The conversation may have folded that summary since. The page holds little more than a context of `limit` tokens.
+    pub(crate) fn lost_past_summary(&self, limit: u64) -> Option<(SessionId, Page)> {
         let past = self.past.as_ref().filter(|_| self.summary.is_none())?;
         let mut parts = past.rest.iter().take_while(|part| !part.is_summarised());
         let (part, lost) = parts.find_map(|part| Some((part, part.lost?)))?;
-        Some((part.point.session.clone(), Page::before(lost, LOST, View::All)))
+        let page = Page::before(lost, LOST, View::All).within(limit.saturating_mul(LOOK));
+        Some((part.point.session.clone(), page))
     }
 
     /// Takes the newest summary from its [`Window::lost_past_summary`], or goes on looking.
@@ -165,7 +166,8 @@ impl Window {
         self.complete &= page.complete;
         let Some(past) = &mut self.past else { return };
         let Some(part) = past.rest.iter_mut().find(|part| part.point.session == *session) else { return };
-        part.lost = page.messages.first().map(|row| row.seq).filter(|_| page.messages.len() >= LOST);
+        // Each number has a row in this view, so a page that is not the last one begins behind the first number.
+        part.lost = page.messages.first().map(|row| row.seq).filter(|first| *first > Seq(1));
         let found = page.messages.into_iter().rfind(|row| row.message.is_some() && part.covers_unread(row));
         if let Some(summary) = found {
             (part.summary, part.lost) = (Some(summary.seen_at(part.point.at)), None);

@@ -24,6 +24,8 @@ pub(super) const HEAD: usize = 8;
 pub(super) const TAIL: usize = 20_000;
 /// How many rows are read in one page to find the newest summary behind rows that stand for none.
 pub(super) const LOST: usize = 512;
+/// How many times the budget such a page holds at the most, if one of the rows behind it may stand for several messages.
+pub(super) const LOOK: u64 = 2;
 /// How many older rows are read in one page, if the first pages leave room.
 const MORE: usize = 64;
 /// Instructions are read up to this many times the budget, because another counter may have counted them.
@@ -80,7 +82,7 @@ impl Window {
         pinned.messages.retain(|row| row.seq < first);
         recounted += recount(&mut pinned.messages, counter);
         let summary = tail.messages.iter().rfind(is_summary).or(pinned.messages.iter().rfind(is_summary)).cloned();
-        let lost = ((is_archive || is_cut) && summary.is_none() && !is_own_whole).then_some(first);
+        let lost = ((is_archive || is_cut) && summary.is_none() && !is_own_whole).then_some((first, read));
         let instructions = pinned.messages.into_iter().filter(is_instruction);
         let mut rows = tail.messages;
         rows.splice(..0, instructions);
@@ -112,19 +114,24 @@ impl Window {
     /// Returns the page in which to look for the newest summary, where rows that stand for none hide it. If no row stands for several
     /// messages, there is hardly a summary, and the look ends behind as much again as a context of `limit` tokens reads.
     pub(crate) fn lost_summary(&self, limit: u64) -> Option<Page> {
-        let page = Page::before(self.lost?, LOST, View::Active);
-        Some(if may_be_folded(&self.state) { page } else { page.within(limit) })
+        let (before, read) = self.lost?;
+        let budgets = if may_be_folded_before(&self.state, before, read) { LOOK } else { 1 };
+        Some(Page::before(before, LOST, View::Active).within(limit.saturating_mul(budgets)))
     }
 
     /// Takes the newest summary from its [`Window::lost_summary`], or goes on looking.
     pub(crate) fn find_summary(&mut self, page: Slice, counter: &dyn TokenCounter) {
-        let goes_on = page.messages.len() >= LOST && may_be_folded(&self.state);
-        self.lost = page.messages.first().map(|row| row.seq).filter(|_| goes_on);
+        let Some((_, read)) = self.lost.take() else { return };
+        let read = read.saturating_add(page.messages.len() as u64);
+        let first = page.messages.first().map(|row| row.seq);
         let summary = page.messages.into_iter().rfind(|row| row.covers.is_some() && !row.is_archive());
-        if let Some(mut summary) = summary {
-            self.recounted += recount([&mut summary], counter);
-            (self.summary, self.lost) = (Some(summary), None);
-        }
+        let Some(mut summary) = summary else {
+            let goes_on = |before: &Seq| may_be_folded_before(&self.state, *before, read);
+            self.lost = first.filter(goes_on).map(|before| (before, read));
+            return;
+        };
+        self.recounted += recount([&mut summary], counter);
+        self.summary = Some(summary);
     }
 
     /// Returns the page of the next older rows, if what was read leaves some of `budget`. That happens because rows that no
@@ -301,6 +308,13 @@ fn is_trusted_or_summary() -> Filter {
 /// the window as many rows as there are messages.
 pub(super) fn may_be_folded(state: &SessionState) -> bool {
     state.active_messages < state.head.0
+}
+
+/// Returns whether a row of the window before this number may stand for several messages, if `read` rows stand behind it: the others are
+/// then fewer than the numbers.
+fn may_be_folded_before(state: &SessionState, before: Seq, read: u64) -> bool {
+    let left = state.active_messages.saturating_sub(read);
+    left > 0 && left < before.0.saturating_sub(1)
 }
 
 /// Takes the row that begins a branch out of the rows of a page, oldest first.
