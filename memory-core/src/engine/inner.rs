@@ -54,7 +54,7 @@ pub(super) use extraction::Extraction;
 pub(super) use given_up::GivenUpCounts;
 pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;
-pub(super) use lapses::{Lapses, Looked, Stand};
+pub(super) use lapses::{Excess, Lapses, Looked, Place, Stand};
 pub(super) use synopses::{Built, Half, Synopses};
 pub(super) use turn::Turn;
 pub(super) use unindexed::{Mark, Unindexed, Written};
