@@ -37,6 +37,9 @@ mod counting;
 #[path = "engine/defaults.rs"]
 mod defaults;
 #[cfg(test)]
+#[path = "engine/crowding.rs"]
+mod crowding;
+#[cfg(test)]
 #[path = "engine/dropped_writes.rs"]
 mod dropped_writes;
 #[cfg(test)]

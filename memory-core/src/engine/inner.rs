@@ -55,7 +55,7 @@ pub(super) use extraction::Extraction;
 pub(super) use given_up::GivenUpCounts;
 pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;
-pub(super) use lapses::{Lapses, Looked, Stand};
+pub(super) use lapses::{Excess, Lapses, Looked, Place, Stand};
 pub(super) use synopses::{Built, Half, Synopses};
 pub(super) use taken_back::TakenBack;
 pub(super) use turn::Turn;

@@ -97,7 +97,8 @@ impl Retention {
     }
 
     /// Sets how many records of an owner are kept. Of more, those that matter least are forgotten: upkeep counts the records of each
-    /// owner once an hour. What has expired counts no more; what is protected counts, and stays.
+    /// owner once an hour, and then forgets at most 50,000. What has expired counts no more; what is protected counts, and stays. A
+    /// record from which one was derived that is kept stays with it, and the next least goes instead.
     #[must_use]
     pub fn with_records(mut self, records: u64) -> Self {
         self.records = Some(records);

@@ -6,6 +6,7 @@ mod clean;
 mod document;
 mod empty;
 mod enlist;
+mod excess;
 mod extract;
 mod held;
 mod isolate;

@@ -12,6 +12,8 @@ use crate::{Bed, Failure, Scene, equal};
 scenarios!(TABLE: Stores = [
     c33_of_too_many_records_those_that_matter_least_are_forgotten,
     c33_what_a_pinned_record_was_derived_from_stays_among_too_many,
+    c33_what_matters_does_not_fall_with_its_source_among_too_many,
+    c33_what_falls_with_its_source_counts_among_too_many,
 ]);
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -81,4 +83,29 @@ async fn c33_what_a_pinned_record_was_derived_from_stays_among_too_many(bed: Bed
     }
     equal(lapsed(&world).await?, 2)?;
     equal(left(&ada).await?, ["Ada ate a cake with nuts", "Ada is allergic to nuts"])
+}
+
+async fn c33_what_matters_does_not_fall_with_its_source_among_too_many(bed: Bed<Stores>) -> Scene {
+    let world = keeping(&bed, 3).await?;
+    let ada = world.owner("ada")?;
+    let source = ada.remember(Remember::fact("Ada works on a farm").with_importance(0.0)).await?;
+    for (text, importance) in [("Ada drives a tractor", 0.7), ("Ada milks goats", 0.8), ("Ada sells cheese", 0.9)] {
+        let derived = Remember::fact(text).with_source(ItemId::Record(source.id)).with_importance(importance);
+        ada.remember(derived).await?;
+    }
+    equal(lapsed(&world).await?, 1)?;
+    equal(left(&ada).await?, ["Ada milks goats", "Ada sells cheese", "Ada works on a farm"])
+}
+
+async fn c33_what_falls_with_its_source_counts_among_too_many(bed: Bed<Stores>) -> Scene {
+    let world = keeping(&bed, 2).await?;
+    let ada = world.owner("ada")?;
+    let source = ada.remember(Remember::fact("Ada wore a red hat").with_importance(0.0)).await?;
+    let derived = Remember::fact("Ada owns a hat").with_source(ItemId::Record(source.id));
+    ada.remember(derived.with_importance(0.1)).await?;
+    for (text, importance) in [("Ada saw a blue bird", 0.3), ("Ada drives a tractor", 0.8), ("Ada likes tea", 0.9)] {
+        ada.remember(Remember::fact(text).with_importance(importance)).await?;
+    }
+    equal(lapsed(&world).await?, 3)?;
+    equal(left(&ada).await?, ["Ada drives a tractor", "Ada likes tea"])
 }

@@ -1,6 +1,6 @@
 //! What retention bounds, and how far upkeep has come with it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use crate::engine::retention::Retentions;
@@ -31,6 +31,8 @@ struct State {
     /// Whether it left something to forget.
     has_more: bool,
     stand: Stand,
+    /// What the count found of the owner that is visited.
+    excess: Option<Excess>,
     /// When the last walk began that counts the records of owners.
     counted: Option<Timestamp>,
     /// Whether this walk does.
@@ -46,12 +48,31 @@ struct State {
 pub(crate) struct Stand {
     /// The owner that was visited last.
     pub(crate) owner: Option<Scope>,
-    /// Whether that owner's conversations are not all visited.
-    pub(crate) is_within: bool,
-    /// The conversation of this owner that was visited last.
-    pub(crate) session: Option<SessionId>,
-    /// The record of this owner that was visited last, while no conversation was.
-    pub(crate) record: Option<RecordId>,
+    /// Where it stands within that owner's data; none if all of it is visited.
+    pub(crate) place: Option<Place>,
+}
+
+/// Where the walk stands within the data of an owner, in the order of a visit.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// Behind this record, on the way through those that are too old; before all if none.
+    Records(Option<RecordId>),
+    /// Before the count of the records.
+    Count,
+    /// At what the count found to be too many.
+    Excess,
+    /// Behind this conversation; before all if none.
+    Sessions(Option<SessionId>),
+}
+
+/// What a count of an owner's records found.
+#[derive(Debug)]
+pub(crate) struct Excess {
+    pub(crate) owner: Scope,
+    /// How many records are still too many.
+    pub(crate) count: usize,
+    /// The records that may go, from the one that matters least. There are more of them, as some may have to stay.
+    pub(crate) ids: VecDeque<RecordId>,
 }
 
 /// What is known of a conversation that was looked through.
@@ -98,8 +119,45 @@ impl Lapses {
         Some(state.stand.clone())
     }
 
-    pub(crate) fn stands_at(&self, stand: Stand) {
-        self.state.lock().stand = stand;
+    /// Notes where the walk stands within the data of an owner.
+    pub(crate) fn stands_in(&self, owner: &Scope, place: Place) {
+        self.state.lock().stand = Stand { owner: Some(owner.clone()), place: Some(place) };
+    }
+
+    /// Notes that the visit of an owner has ended.
+    pub(crate) fn stands_behind(&self, owner: Scope) {
+        self.state.lock().stand = Stand { owner: Some(owner), place: None };
+    }
+
+    /// Keeps what a count found, until the owner is visited to the end.
+    pub(crate) fn found(&self, excess: Excess) {
+        self.state.lock().excess = Some(excess).filter(|excess| excess.count > 0);
+    }
+
+    /// Returns those of an owner's records that go, unless some of them have to stay: as many as are too many.
+    pub(crate) fn too_many(&self, scope: &Scope) -> HashSet<RecordId> {
+        let state = self.state.lock();
+        let Some(excess) = state.excess.as_ref().filter(|excess| excess.owner == *scope) else { return HashSet::new() };
+        excess.ids.iter().take(excess.count).copied().collect()
+    }
+
+    /// Takes the next `most` records that may go, and how many of them do. These count as gone from now on.
+    pub(crate) fn take_next(&self, scope: &Scope, most: usize) -> (Vec<RecordId>, usize) {
+        let mut state = self.state.lock();
+        let excess = state.excess.as_mut().filter(|excess| excess.owner == *scope && excess.count > 0);
+        let Some(excess) = excess else { return (Vec::new(), 0) };
+        let next: Vec<RecordId> = excess.ids.drain(..most.min(excess.ids.len())).collect();
+        let goes = next.len().min(excess.count);
+        excess.count -= goes;
+        (next, goes)
+    }
+
+    /// Notes that so many of the records taken stay, so that others go in their place.
+    pub(crate) fn spare(&self, scope: &Scope, count: usize) {
+        let mut state = self.state.lock();
+        if let Some(excess) = state.excess.as_mut().filter(|excess| excess.owner == *scope) {
+            excess.count += count;
+        }
     }
 
     /// Returns whether this walk counts the records of owners.
@@ -118,7 +176,7 @@ impl Lapses {
         let walk = state.walk;
         state.looked.retain(|_, (visited, _)| *visited == walk);
         state.walk += 1;
-        state.stand = Stand::default();
+        (state.stand, state.excess) = (Stand::default(), None);
     }
 
     pub(crate) fn looked(&self, scope: &Scope, session: &SessionId) -> Option<Looked> {
@@ -140,6 +198,9 @@ impl Lapses {
 
     /// Drops all that is known of an owner.
     pub(crate) fn forget(&self, scope: &Scope) {
-        self.state.lock().looked.retain(|(owner, _), _| owner != scope);
+        let mut state = self.state.lock();
+        state.looked.retain(|(owner, _), _| owner != scope);
+        // Its ids may come again with what is told anew.
+        state.excess = state.excess.take().filter(|excess| excess.owner != *scope);
     }
 }

@@ -2,15 +2,15 @@
 //!
 //! A step visits at most 16 owners, 256 conversations and 4,096 rows, and forgets about 1,000 messages and records. The next one comes with
 //! the next pass if something is left, else after ten seconds by the memory's clock. A conversation that has not changed is read
-//! again only when its next message is too old. One that is begun is read to its end, however many rows are left of the bound; so are
-//! the records of an owner, where they are counted.
+//! again only when its next message is too old. One that is begun is read to its end, however many rows are left of the bound. What a
+//! step counts has a bound of its own (`excess.rs`), so that a count holds up nothing else of the owner.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::engine::event::Event;
 use crate::engine::forget::{Forget, is_trace};
 use crate::engine::handle::{Memory, Scoped};
-use crate::engine::inner::{Looked, Stand};
+use crate::engine::inner::{Looked, Place, Stand};
 use crate::error::Result;
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, MessageId, RecordId, Seq, SessionId};
@@ -20,26 +20,27 @@ use crate::store::chat::{Edge, Page, SessionState, View};
 use crate::time::Timestamp;
 
 use super::lapsed::{Reach, Taken, choose};
-use super::least::Least;
 use super::report::{Lapse, UpkeepReport};
 use super::verify::OWNERS;
 
 /// How many rows are read in one page.
-const ROWS: usize = 256;
+pub(super) const ROWS: usize = 256;
 /// A page ends behind the row that crosses this many tokens, about 4 MiB of text.
 const TOKENS: u64 = 1 << 20;
 /// How long it takes until a message is looked at again that something holds.
 const HELD: std::time::Duration = std::time::Duration::from_secs(3_600);
 
 /// What is left of the bounds of a step.
-struct Room {
-    sessions: usize,
-    rows: usize,
-    items: usize,
+pub(super) struct Room {
+    pub(super) sessions: usize,
+    pub(super) rows: usize,
+    pub(super) items: usize,
+    /// How many records may be counted. An owner's count that is begun is carried out.
+    pub(super) counted: usize,
 }
 
 impl Room {
-    fn is_out(&self) -> bool {
+    pub(super) fn is_out(&self) -> bool {
         self.sessions == 0 || self.rows == 0 || self.items == 0
     }
 }
@@ -55,12 +56,12 @@ impl Memory {
 
     async fn go_on_lapsing(&self, stand: Stand, report: &mut UpkeepReport) -> Result<()> {
         let lapses = &self.inner.lapses;
-        let mut room = Room { sessions: 256, rows: 4_096, items: 1_000 };
-        let mut owners = self.inner.owners_after(stand.owner.as_ref()).await?;
+        let mut room = Room { sessions: 256, rows: 4_096, items: 1_000, counted: 65_536 };
+        let Stand { owner: last, place: mut begun } = stand;
+        let mut owners = self.inner.owners_after(last.as_ref()).await?;
         let is_end = owners.len() < OWNERS;
-        let mut place = if stand.is_within { stand.clone() } else { Stand::default() };
-        if let Some(begun) = stand.owner.filter(|_| stand.is_within) {
-            owners.insert(0, begun);
+        if let Some(last) = last.filter(|_| begun.is_some()) {
+            owners.insert(0, last);
         }
         for owner in owners {
             if room.is_out() {
@@ -68,9 +69,8 @@ impl Memory {
                 return Ok(());
             }
             let scoped = self.of(&owner);
-            let begun = Stand { owner: Some(owner.clone()), is_within: true, ..std::mem::take(&mut place) };
-            lapses.stands_at(begun.clone());
-            match self.lapse_owner(&scoped, begun, &mut room, report).await {
+            let place = begun.take().unwrap_or(Place::Records(None));
+            match self.lapse_owner(&scoped, place, &mut room, report).await {
                 Ok(true) => {}
                 Ok(false) => {
                     lapses.has_more();
@@ -79,7 +79,7 @@ impl Memory {
                 // It holds up no other.
                 Err(error) => report.fail(&error),
             }
-            lapses.stands_at(Stand { owner: Some(owner), ..Stand::default() });
+            lapses.stands_behind(owner);
         }
         if is_end {
             lapses.end();
@@ -87,22 +87,39 @@ impl Memory {
         Ok(())
     }
 
-    /// Visits an owner. Returns whether nothing is left to visit.
+    /// Visits an owner, from where the walk stood. Returns whether nothing is left to visit.
     async fn lapse_owner(
         &self,
         scoped: &Scoped,
-        begun: Stand,
+        mut place: Place,
+        room: &mut Room,
+        report: &mut UpkeepReport,
+    ) -> Result<bool> {
+        loop {
+            // The next step repeats nothing that is done: else what takes all the room of a step would take that of each.
+            self.inner.lapses.stands_in(scoped.scope(), place.clone());
+            let (is_done, next) = match place {
+                Place::Records(after) => (scoped.lapse_records(after, room, report).await?, Place::Count),
+                Place::Count => (scoped.count_records(room).await?, Place::Excess),
+                Place::Excess => (scoped.lapse_excess(room, report).await?, Place::Sessions(None)),
+                Place::Sessions(after) => return self.lapse_sessions(scoped, after, room, report).await,
+            };
+            if !is_done {
+                return Ok(false);
+            }
+            place = next;
+        }
+    }
+
+    /// Visits the conversations of an owner, from where the walk stood. Returns whether none is left to visit.
+    async fn lapse_sessions(
+        &self,
+        scoped: &Scoped,
+        mut after: Option<SessionId>,
         room: &mut Room,
         report: &mut UpkeepReport,
     ) -> Result<bool> {
         let (inner, scope) = (&self.inner, scoped.scope());
-        let mut after = begun.session.clone();
-        if after.is_none() {
-            let is_done = scoped.lapse_records(begun, room, report).await? && scoped.lapse_least(room, report).await?;
-            if !is_done {
-                return Ok(false);
-            }
-        }
         while inner.lapses.retentions.bounds_messages_of(scope) {
             let page = scoped.sessions(after.as_ref(), ROWS).await?;
             let is_last = page.len() < ROWS;
@@ -117,9 +134,8 @@ impl Memory {
                     // It holds up no other.
                     Err(error) => report.fail(&error),
                 }
-                let session = Some(state.session.clone());
-                inner.lapses.stands_at(Stand { owner: Some(scope.clone()), is_within: true, session, record: None });
                 after = Some(state.session);
+                inner.lapses.stands_in(scope, Place::Sessions(after.clone()));
             }
             if is_last {
                 break;
@@ -131,14 +147,19 @@ impl Memory {
 
 impl Scoped {
     /// Forgets the records that are too old, from where the walk stood. Returns whether none is left.
-    async fn lapse_records(&self, begun: Stand, room: &mut Room, report: &mut UpkeepReport) -> Result<bool> {
+    async fn lapse_records(
+        &self,
+        mut after: Option<RecordId>,
+        room: &mut Room,
+        report: &mut UpkeepReport,
+    ) -> Result<bool> {
         let inner = self.inner();
         let retention = inner.lapses.retentions.of(self.scope());
         let Some(age) = retention.record_age else { return Ok(true) };
         let now = inner.clock.now();
         let last = before(now, age);
         let until = Scalar::Int(last.0.saturating_add(1));
-        let (filter, mut after) = (Filter::range(Field::At, None, Some(until)), begun.record);
+        let filter = Filter::range(Field::At, None, Some(until));
         loop {
             let limit = ROWS.min(room.rows);
             let rows = inner.records.store().scan(self.scope(), &filter, after, limit).await?;
@@ -160,42 +181,11 @@ impl Scoped {
             if is_last {
                 return Ok(true);
             }
-            inner.lapses.stands_at(Stand { record: after, ..begun.clone() });
+            inner.lapses.stands_in(self.scope(), Place::Records(after));
             if room.is_out() || inner.turn.is_ending() {
                 return Ok(false);
             }
         }
-    }
-
-    /// Forgets the records that matter least, where there are more than are kept. Returns whether none of these is left.
-    async fn lapse_least(&self, room: &mut Room, report: &mut UpkeepReport) -> Result<bool> {
-        let inner = self.inner();
-        let most = inner.lapses.retentions.of(self.scope()).records.filter(|_| inner.lapses.is_counting());
-        let Some(most) = most else { return Ok(true) };
-        if room.is_out() {
-            return Ok(false);
-        }
-        let (mut least, mut after) = (Least::of(most, room.items, inner.clock.now()), None);
-        loop {
-            let rows = inner.records.store().scan(self.scope(), &Filter::All, after, ROWS).await?;
-            room.rows = room.rows.saturating_sub(rows.len());
-            rows.iter().for_each(|row| least.count(row));
-            after = rows.last().map(|row| row.record.id);
-            if rows.len() < ROWS {
-                break;
-            }
-        }
-        let excess = least.excess();
-        if excess == 0 {
-            return Ok(true);
-        }
-        let mut items: Vec<ItemId> = least.found().into_iter().map(ItemId::Record).collect();
-        let held = self.held(items.iter().map(|item| (item.clone(), item.clone()))).await?;
-        items.retain(|item| !held.contains(item));
-        items.truncate(excess.min(ROWS));
-        let (records, count) = (items.iter().filter_map(ItemId::as_record).collect(), items.len());
-        let is_gone = self.let_go(None, Forget::Records(records), count, room, report).await?;
-        Ok(count == 0 || count >= excess || !is_gone)
     }
 
     /// Forgets the messages of a conversation that are not kept. Returns whether none is left.
@@ -310,7 +300,7 @@ impl Scoped {
 
     /// Forgets at most a page of items, and says so. Returns whether they are gone: not if a record that would fall with them has been
     /// pinned or put on hold since they were looked at.
-    async fn let_go(
+    pub(super) async fn let_go(
         &self,
         session: Option<&SessionId>,
         what: Forget,

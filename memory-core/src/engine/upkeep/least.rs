@@ -6,7 +6,7 @@ use crate::engine::forget::is_trace;
 use crate::engine::synopsis::synopsis_id;
 use crate::id::RecordId;
 use crate::rank::{Decay, importance};
-use crate::record::StoredRecord;
+use crate::record::{Record, StoredRecord};
 use crate::time::Timestamp;
 
 /// How many records an owner has, and which of them matter least.
@@ -30,8 +30,7 @@ impl Least {
     /// stays.
     pub(super) fn count(&mut self, row: &StoredRecord) {
         let record = &row.record;
-        let has_expired = !record.hold && record.expires_at().is_some_and(|at| at <= self.now);
-        if has_expired || record.doomed || is_trace(record) || record.id == synopsis_id() {
+        if !takes_a_place(record, self.now) {
             return;
         }
         self.count = self.count.saturating_add(1);
@@ -57,11 +56,17 @@ impl Least {
     }
 }
 
+/// Returns whether a record counts.
+pub(super) fn takes_a_place(record: &Record, now: Timestamp) -> bool {
+    let has_expired = !record.hold && record.expires_at().is_some_and(|at| at <= now);
+    !(has_expired || record.doomed || is_trace(record) || record.id == synopsis_id())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::message::Trust;
-    use crate::record::{Record, Telling};
+    use crate::record::Telling;
 
     fn fact(text: &str, importance: f32, change: impl FnOnce(&mut Record)) -> StoredRecord {
         let telling = Telling { importance: Some(importance), ..Telling::new(Timestamp(0), Trust::User) };

@@ -1,0 +1,82 @@
+//! The records of an owner that are too many: they are counted once, and what is found is forgotten over as many steps as it takes.
+//!
+//! Until then the ids are kept, and each is looked at again when its turn comes. A record stays from which one was derived that
+//! is kept, and the next least goes in its place. So whatever falls with a record was to go anyway, and counts as gone.
+
+use std::collections::HashSet;
+
+use crate::engine::forget::Forget;
+use crate::engine::handle::Scoped;
+use crate::engine::inner::Excess;
+use crate::error::Result;
+use crate::filter::Filter;
+use crate::id::{ItemId, RecordId};
+use crate::record::StoredRecord;
+
+use super::lapse::{ROWS, Room};
+use super::least::{Least, takes_a_place};
+use super::report::UpkeepReport;
+
+/// How many of the records that matter least a count finds. What is too many beyond them waits for the next count; so does all that
+/// is too many, if every one of them has to stay.
+const FOUND: usize = 50_000;
+
+impl Scoped {
+    /// Counts the records of the owner, if this walk does, and keeps which of them may go. Returns whether that is done.
+    pub(super) async fn count_records(&self, room: &mut Room) -> Result<bool> {
+        let inner = self.inner();
+        let most = inner.lapses.retentions.of(self.scope()).records.filter(|_| inner.lapses.is_counting());
+        let Some(most) = most else { return Ok(true) };
+        if room.counted == 0 {
+            return Ok(false);
+        }
+        let (mut least, mut after) = (Least::of(most, FOUND, inner.clock.now()), None);
+        loop {
+            if inner.turn.is_ending() {
+                return Ok(false);
+            }
+            let rows = inner.records.store().scan(self.scope(), &Filter::All, after, ROWS).await?;
+            room.counted = room.counted.saturating_sub(rows.len());
+            rows.iter().for_each(|row| least.count(row));
+            after = rows.last().map(|row| row.record.id);
+            if rows.len() < ROWS {
+                break;
+            }
+        }
+        let (owner, count) = (self.scope().clone(), least.excess());
+        inner.lapses.found(Excess { owner, count, ids: least.found().into() });
+        Ok(true)
+    }
+
+    /// Forgets what the count found, as far as there is room. Returns whether nothing of it is left.
+    pub(super) async fn lapse_excess(&self, room: &mut Room, report: &mut UpkeepReport) -> Result<bool> {
+        let (inner, scope, now) = (self.inner(), self.scope(), self.inner().clock.now());
+        loop {
+            if room.is_out() || inner.turn.is_ending() {
+                return Ok(false);
+            }
+            let going = inner.lapses.too_many(scope);
+            let (next, goes) = inner.lapses.take_next(scope, ROWS);
+            if next.is_empty() {
+                return Ok(true);
+            }
+            room.rows = room.rows.saturating_sub(next.len());
+            let rows = self.stored(&next).await?;
+            // What is gone by now was counted.
+            let goes = goes.saturating_sub(next.len().saturating_sub(rows.len()));
+            let free = rows.iter().filter(|row| !row.record.is_protected());
+            let free: HashSet<RecordId> = free.map(|row| row.record.id).collect();
+            let named = free.iter().map(|id| (ItemId::Record(*id), ItemId::Record(*id)));
+            let stays = |row: &StoredRecord| {
+                let is_left = takes_a_place(&row.record, now) && !going.contains(&row.record.id);
+                is_left || row.record.is_protected()
+            };
+            let held = self.sources_of(named, stays).await?;
+            let may_go = |id: &RecordId| free.contains(id) && !held.contains(&ItemId::Record(*id));
+            let records: Vec<RecordId> = next.into_iter().filter(may_go).take(goes).collect();
+            let count = records.len();
+            inner.lapses.spare(scope, goes.saturating_sub(count));
+            self.let_go(None, Forget::Records(records), count, room, report).await?;
+        }
+    }
+}
