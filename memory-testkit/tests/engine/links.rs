@@ -15,13 +15,18 @@ use crate::bench::Bench;
 /// How often the fact changes.
 const LINKS: usize = 10_000;
 
+/// Returns a memory whose records are read and written through a tap that counts, and its clock.
+async fn counted() -> (Arc<Counting>, Arc<ManualClock>, Memory) {
+    let (counting, clock) = (Arc::<Counting>::default(), Arc::new(ManualClock::at("2025-03-01".parse().unwrap())));
+    let tap = Arc::clone(&counting);
+    let records = Truth::records(Arc::new(MemRecords::default())).layered(|store| Arc::new(Tapped::new(store, tap)));
+    let memory = Memory::builder(Truth::chat(Arc::new(MemChat::default())), records).clock(clock.clone());
+    (counting, clock, memory.build().await.unwrap())
+}
+
 #[tokio::test]
 async fn a_fact_that_changes_to_and_fro_ten_thousand_times_costs_a_few_calls_each_time() {
-    let (counting, clock) = (Arc::new(Counting::default()), Arc::new(ManualClock::at("2025-03-01".parse().unwrap())));
-    let records = Truth::records(Arc::new(MemRecords::default()));
-    let records = records.layered(|store| Arc::new(Tapped::new(store, counting.clone())));
-    let memory = Memory::builder(Truth::chat(Arc::new(MemChat::default())), records).clock(clock.clone());
-    let memory = memory.build().await.unwrap();
+    let (counting, clock, memory) = counted().await;
     let ada = memory.of(&Scope::new("acme", "ada").unwrap());
     let calls = || counting.calls("get") + counting.calls("put") + counting.calls("scan");
     let cities = ["Rome", "Oslo"].map(|city| Remember::fact(format!("Ada lives in {city}")));
@@ -160,5 +165,71 @@ async fn of_a_hundred_records_of_a_fact_the_newest_is_known_although_some_are_fo
         assert!(ada.retire(now.id).await.unwrap());
         ended.push(now.id);
         now = ada.remember(open()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_fact_that_is_current_is_found_by_one_read_and_a_new_one_costs_two() {
+    let (counting, _, memory) = counted().await;
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let read = || (counting.calls("get"), counting.rows("get"));
+    let open = || Remember::fact("The door is open");
+    let told = ada.remember(open()).await.unwrap();
+    assert_eq!((told.outcome, read()), (Remembered::Stored, (2, 0)));
+    counting.reset();
+    assert_eq!(ada.remember(open()).await.unwrap().id, told.id);
+    assert_eq!(read(), (1, 1));
+    counting.reset();
+    let plants = (0..256).map(|plant| Remember::fact(format!("Plant number {plant} is dry")));
+    ada.remember_all(plants.collect()).await.unwrap();
+    assert!(read().0 <= 20 && read().1 == 0, "{:?}", read());
+}
+
+#[tokio::test]
+async fn a_fact_of_few_records_is_found_by_two_reads_and_gets_the_number_of_a_forgotten_one() {
+    let (counting, clock, memory) = counted().await;
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let open = || Remember::fact("The door is open");
+    let mut told = Vec::new();
+    for _ in 0..6 {
+        told.push(ada.remember(open()).await.unwrap().id);
+        clock.advance(Duration::from_secs(1));
+        assert!(ada.retire(*told.last().unwrap()).await.unwrap());
+    }
+    let now = ada.remember(open()).await.unwrap().id;
+    counting.reset();
+    assert_eq!(ada.remember(open()).await.unwrap().id, now);
+    assert_eq!((counting.calls("get"), counting.rows("get")), (2, 7));
+    ada.forget(&Forget::Records(vec![told[0]])).await.unwrap();
+    clock.advance(Duration::from_secs(1));
+    assert!(ada.retire(now).await.unwrap());
+    // So it is the first one again, which one read finds.
+    let first = ada.remember(open()).await.unwrap();
+    assert_eq!((first.id, first.outcome), (told[0], Remembered::Stored));
+    assert!(first.version > 1, "what was forgotten was an older version");
+    counting.reset();
+    assert_eq!(ada.remember(open()).await.unwrap().id, first.id);
+    assert_eq!((counting.calls("get"), counting.rows("get")), (1, 1));
+}
+
+#[tokio::test]
+async fn a_fact_whose_earlier_records_are_all_forgotten_is_known_alone_and_among_others() {
+    for changes in 1..40 {
+        let (_, clock, memory) = counted().await;
+        let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+        let open = || Remember::fact("The door is open");
+        let mut told = Vec::new();
+        for _ in 0..changes {
+            told.push(ada.remember(open()).await.unwrap().id);
+            clock.advance(Duration::from_secs(1));
+            assert!(ada.retire(*told.last().unwrap()).await.unwrap());
+        }
+        let now = ada.remember(open()).await.unwrap().id;
+        // As many as are asked for one by one; of those behind, every eighth tells of the others.
+        told.truncate(32);
+        ada.forget(&Forget::Records(told)).await.unwrap();
+        let all = ada.remember_all(vec![Remember::fact("The house is old"), open()]).await.unwrap();
+        assert_eq!((all[1].id, all[1].outcome), (now, Remembered::Reinforced), "{changes}");
+        assert_eq!(ada.remember(open()).await.unwrap().id, now, "{changes}");
     }
 }

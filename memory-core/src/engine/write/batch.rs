@@ -1,6 +1,7 @@
 //! Remembering many things in one call: what nobody has told yet is written together.
 
 use std::collections::{BTreeSet, HashMap};
+use std::iter;
 use std::sync::Arc;
 
 use tokio::try_join;
@@ -12,7 +13,7 @@ use crate::record::Record;
 use crate::store::chat::Fence;
 use crate::store::records::{Expect, Put};
 
-use super::links::{identity_before, signs};
+use super::links::{identity_before, later_signs};
 use super::remember::{NotTaken, Remember, RememberReceipt, Remembered};
 
 /// How many records are written together.
@@ -46,11 +47,13 @@ impl Scoped {
         let (fence, known) = try_join!(self.fence(), self.taken(&ids))?;
         // After the fence was read; `sources` says why.
         let sources: BTreeSet<&ItemId> = told.iter().flat_map(Record::sources).collect();
-        self.check_sources(&sources.into_iter().cloned().collect::<Vec<ItemId>>()).await?;
+        let sources: Vec<ItemId> = sources.into_iter().cloned().collect();
+        let plain = all.iter().zip(&told).filter(|(remember, _)| is_plain(remember)).map(|(_, record)| record);
+        let unknown = plain.filter(|record| self.ids_of(record).all(|id| !known.contains(&id)));
+        let unknown: BTreeSet<RecordId> = unknown.map(|record| record.id).collect();
+        let ((), new) = try_join!(self.check_sources(&sources), self.untold(unknown))?;
         let mut seen = BTreeSet::new();
-        let is_new = |(remember, record): &(&Remember, &Record)| {
-            remember.gate.is_none() && remember.screen.is_none() && self.ids_of(record).all(|id| !known.contains(&id))
-        };
+        let is_new = |(remember, record): &(&Remember, &Record)| is_plain(remember) && new.contains(&record.id);
         let is_first = |(_, (_, record)): &(usize, (&Remember, &Record))| seen.insert(record.id);
         let pairs = all.iter().zip(&told).enumerate();
         let fresh = pairs.filter(|(_, pair)| is_new(pair)).filter(is_first).map(|(place, (_, record))| (place, record));
@@ -69,9 +72,17 @@ impl Scoped {
         Ok(receipts)
     }
 
-    /// Returns ids of which one is taken if somebody has told what the record says.
+    /// Returns ids of which one is taken if somebody has told what the record says, unless its first record is gone.
     fn ids_of(&self, record: &Record) -> impl Iterator<Item = RecordId> {
-        signs(record.id).chain(identity_before(self.inner(), record))
+        iter::once(record.id).chain(identity_before(self.inner(), record))
+    }
+
+    /// Returns those of the statements, none of which has a first record, that have no later ones either.
+    async fn untold(&self, statements: BTreeSet<RecordId>) -> Result<BTreeSet<RecordId>> {
+        let later: Vec<RecordId> = statements.iter().flat_map(|statement| later_signs(*statement)).collect();
+        let taken = self.taken(&later).await?;
+        let is_untold = |statement: &RecordId| later_signs(*statement).all(|id| !taken.contains(&id));
+        Ok(statements.into_iter().filter(is_untold).collect())
     }
 
     /// Writes records that nobody has told yet, and returns their receipts with their places. None of them are written if somebody tells
@@ -91,4 +102,9 @@ impl Scoped {
         };
         Ok(records.iter().zip(versions).map(receipt).collect())
     }
+}
+
+/// Returns whether a statement is stored as it is, if nobody has told it yet.
+fn is_plain(remember: &Remember) -> bool {
+    remember.gate.is_none() && remember.screen.is_none()
 }

@@ -2,12 +2,13 @@
 //! link.
 //!
 //! The links of a statement are numbered, and their ids are derived from the numbers. If many tasks add a link at once, only one
-//! succeeds. Any link may be missing, because it was forgotten or retention took it. So one call asks for all of the first numbers,
-//! and a few more find the newest of any number of links.
+//! succeeds. Any link may be missing, because it was forgotten or retention took it. So each gets the lowest number that is free, and
+//! where the first one is missing or retired, one call asks for all low numbers. A few more find the newest of any number of links.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures_util::future::try_join_all;
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use crate::engine::handle::Scoped;
 use crate::engine::inner::Inner;
@@ -17,22 +18,27 @@ use crate::novelty::{fingerprint, fingerprint_before};
 use crate::record::{Record, StoredRecord};
 use crate::time::Timestamp;
 
-/// So many links are asked for whether or not those between are there. Numbers below this are given again once their records are
-/// gone, so only a statement that keeps more retired records has others.
+/// All links below this number are asked for where the first one is missing or retired. Only a statement that keeps more retired records
+/// has others.
+const LOW: u64 = 32;
+
+/// Of the links from there to number 64, every eighth is asked for. Their records show that there are more.
+const APART: usize = 8;
+
+/// Numbers below this are given again once their records are gone.
 const NEAR: u64 = 64;
 
-/// The first probe asks for the later links numbered 64, 128, and so on, up to this power of two.
+/// If there are more, the links numbered 128, 256, and so on, are asked for, up to this power of two.
 const LARGEST: u32 = 40;
 
 /// How many links each further probe asks for.
 const PROBES: u64 = 63;
 
-/// The links by which it shows whether a statement has records, where many are asked for at once: the first ones, and of the others
-/// so many that no eight in a row are missed.
-const SIGNS: [u64; 11] = [0, 1, 2, 3, 8, 16, 24, 32, 40, 48, 56];
+/// How many ids are asked for in one call.
+const TOGETHER: usize = 512;
 
-/// How many ids are asked for together.
-const TOGETHER: usize = 256;
+/// How many such calls are made at once.
+const AT_ONCE: usize = 4;
 
 /// Where a telling is to be stored.
 #[derive(Debug)]
@@ -50,16 +56,17 @@ pub(crate) enum Target {
 pub(crate) struct Links {
     /// Those of its links that were found, by number.
     found: BTreeMap<u64, StoredRecord>,
-    /// The one that an earlier version made of it.
-    before: Option<StoredRecord>,
 }
 
 impl Links {
-    /// Returns the number of the next link: above all others, or else one of the first that is free.
+    /// Returns the number of the next link: the lowest that is free, or else the one above all others.
     fn next(&self) -> u64 {
-        let next = self.found.keys().next_back().map_or(0, |last| last + 1);
         let free = (0..NEAR).find(|number| !self.found.contains_key(number));
-        if next < NEAR { next } else { free.unwrap_or(next) }
+        free.unwrap_or_else(|| self.last().map_or(0, |last| last + 1))
+    }
+
+    fn last(&self) -> Option<u64> {
+        self.found.keys().next_back().copied()
     }
 
     /// Returns the newest of the records that followed the first one, and the first.
@@ -85,9 +92,15 @@ fn link(identity: RecordId, number: u64) -> RecordId {
     }
 }
 
-/// Returns ids of which one is taken if the statement has records, but for those that an earlier version made.
-pub(super) fn signs(statement: RecordId) -> impl Iterator<Item = RecordId> {
-    SIGNS.into_iter().map(move |number| link(statement, number))
+/// Returns the numbers of the links that are asked for to find a statement's records. If it has any, one of these is among them, unless
+/// it had more than 32 and the first 32 are gone.
+fn signs() -> impl Iterator<Item = u64> {
+    (0..LOW).chain((LOW..=NEAR).step_by(APART))
+}
+
+/// Returns ids of which one is taken if a statement has records, but for the first and the one that an earlier version made.
+pub(super) fn later_signs(statement: RecordId) -> impl Iterator<Item = RecordId> {
+    signs().skip(1).map(move |number| link(statement, number))
 }
 
 /// Returns the id that earlier versions derived: their fingerprints ignored the order of words. None of their records has an agent.
@@ -122,66 +135,96 @@ impl Scoped {
     async fn place_unless(&self, told: &Record, gives_way: impl Fn(&StoredRecord) -> bool) -> Result<Target> {
         let inner = self.inner();
         let identity = told.id;
-        let links = self.links(identity, identity_before(inner, told)).await?;
-        let free = link(identity, links.next());
+        let before = identity_before(inner, told);
+        let mut stored = self.stored(&[&[identity], before.as_slice()].concat()).await?;
+        let first = stored.iter().position(|stored| stored.record.id == identity);
+        let first = first.map(|place| stored.swap_remove(place));
+        let before = stored.pop();
         // Another text may have been put there since.
         let says_it = |stored: &StoredRecord| self::identity(inner, &stored.record) == identity;
         let is_current = |stored: &StoredRecord| !gives_way(stored) && !self.is_retired(stored) && says_it(stored);
-        let Links { found, before } = links;
-        let current = found.into_values().filter(is_current).min_by_key(|stored| self.is_over(stored));
+        let is_now = |stored: &StoredRecord| is_current(stored) && !self.is_over(stored);
+        // What an earlier version made is older than all links.
+        let known = if first.is_some() { &first } else { &before };
+        if let Some(stored) = known.as_ref().filter(|stored| is_now(stored)) {
+            return Ok(Target::Known(stored.clone()));
+        }
+        let links = self.links(identity, first).await?;
+        let free = link(identity, links.next());
+        let current = links.found.into_values().filter(is_current).min_by_key(|stored| self.is_over(stored));
         if let Some(stored) = current {
             return Ok(self.place_of(stored));
         }
-        let known = before.filter(|stored| is_current(stored) && !self.is_over(stored));
-        Ok(known.map_or(Target::Free(free), Target::Known))
+        Ok(before.filter(is_now).map_or(Target::Free(free), Target::Known))
     }
 
     /// Returns the links of those of the statements that have any.
     pub(crate) async fn links_of(&self, statements: &[RecordId]) -> Result<Vec<Links>> {
-        let asked: Vec<RecordId> = statements.iter().flat_map(|statement| signs(*statement)).collect();
-        let taken = self.taken(&asked).await?;
-        let begun = statements.iter().filter(|statement| signs(**statement).any(|id| taken.contains(&id)));
-        try_join_all(begun.map(|statement| self.links(*statement, None))).await
+        let asked = statements.iter().flat_map(|statement| signs().map(move |number| link(*statement, number)));
+        let stored = self.stored_of(&asked.collect::<Vec<RecordId>>()).await?;
+        let mut stored: HashMap<RecordId, StoredRecord> =
+            stored.into_iter().map(|stored| (stored.record.id, stored)).collect();
+        let mut begun = Vec::new();
+        for statement in statements {
+            let found = signs().filter_map(|number| Some((number, stored.remove(&link(*statement, number))?)));
+            let links = Links { found: found.collect() };
+            if !links.found.is_empty() {
+                begun.push((*statement, links));
+            }
+        }
+        try_join_all(begun.into_iter().map(|(statement, links)| self.and_more(statement, links))).await
     }
 
     /// Returns which of these ids are taken.
     pub(super) async fn taken(&self, ids: &[RecordId]) -> Result<BTreeSet<RecordId>> {
-        let mut taken = BTreeSet::new();
-        for ids in ids.chunks(TOGETHER) {
-            taken.extend(self.stored(ids).await?.into_iter().map(|stored| stored.record.id));
-        }
-        Ok(taken)
+        Ok(self.stored_of(ids).await?.into_iter().map(|stored| stored.record.id).collect())
     }
 
-    /// Returns the links of a statement, all that are there of the first ones and the newest of the later ones, and its record under
-    /// the id `before`. One call, unless there are later ones.
-    async fn links(&self, statement: RecordId, before: Option<RecordId>) -> Result<Links> {
-        let first: Vec<u64> = (0..NEAR).chain((NEAR.ilog2()..LARGEST).map(|power| 1 << power)).collect();
-        let Links { mut found, before } = self.probe(statement, &first, before).await?;
-        let newest = |found: &BTreeMap<u64, StoredRecord>| found.keys().next_back().copied();
-        let mut last = newest(&found).unwrap_or_default();
+    /// Returns the records with these ids, however many.
+    async fn stored_of(&self, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        let calls: Vec<_> = ids.chunks(TOGETHER).map(|ids| self.stored(ids)).collect();
+        let found: Vec<Vec<StoredRecord>> = stream::iter(calls).buffered(AT_ONCE).try_collect().await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Returns the links of a statement whose first one is `first`. One call, unless there are many.
+    async fn links(&self, statement: RecordId, first: Option<StoredRecord>) -> Result<Links> {
+        let mut found = self.probe(statement, &signs().skip(1).collect::<Vec<u64>>()).await?;
+        found.extend(first.map(|stored| (0, stored)));
+        self.and_more(statement, Links { found }).await
+    }
+
+    /// Returns the links of a statement, of which its signs were found: if these show that there are more, all that are there below 64
+    /// and the newest of the later ones.
+    async fn and_more(&self, statement: RecordId, mut links: Links) -> Result<Links> {
+        if links.last().is_none_or(|last| last < LOW) {
+            return Ok(links);
+        }
+        let others = (LOW..NEAR).chain((NEAR.ilog2() + 1..LARGEST).map(|power| 1 << power));
+        let others: Vec<u64> = others.filter(|number| !links.found.contains_key(number)).collect();
+        links.found.extend(self.probe(statement, &others).await?);
+        let mut last = links.last().unwrap_or_default();
         // A number above the last that no link has. The near ones are known, of the others the powers of two.
         let mut free = if last + 1 < NEAR { last + 1 } else { (last + 1).next_power_of_two() };
         while free - last > 1 {
             let step = (free - last).div_ceil(PROBES + 1);
             let between: Vec<u64> =
                 (1..=PROBES).map(|place| last + place * step).take_while(|number| *number < free).collect();
-            let more = self.probe(statement, &between, None).await?.found;
-            last = newest(&more).unwrap_or(last);
+            let more = self.probe(statement, &between).await?;
+            last = more.keys().next_back().copied().unwrap_or(last);
             free = between.into_iter().find(|number| *number > last).unwrap_or(free);
-            found.extend(more);
+            links.found.extend(more);
         }
-        Ok(Links { found, before })
+        Ok(links)
     }
 
-    /// Returns those that are there of the links with these numbers, and of the record under the id `before`.
-    async fn probe(&self, statement: RecordId, numbers: &[u64], before: Option<RecordId>) -> Result<Links> {
-        let ids: Vec<RecordId> = numbers.iter().map(|number| link(statement, *number)).chain(before).collect();
+    /// Returns those that are there of the links with these numbers.
+    async fn probe(&self, statement: RecordId, numbers: &[u64]) -> Result<BTreeMap<u64, StoredRecord>> {
+        let ids: Vec<RecordId> = numbers.iter().map(|number| link(statement, *number)).collect();
         let stored = self.stored(&ids).await?;
         let mut stored: HashMap<RecordId, StoredRecord> =
             stored.into_iter().map(|stored| (stored.record.id, stored)).collect();
-        let found = numbers.iter().zip(&ids).filter_map(|(number, id)| Some((*number, stored.remove(id)?))).collect();
-        Ok(Links { found, before: before.and_then(|id| stored.remove(&id)) })
+        Ok(numbers.iter().zip(&ids).filter_map(|(number, id)| Some((*number, stored.remove(id)?))).collect())
     }
 
     fn place_of(&self, stored: StoredRecord) -> Target {
