@@ -10,6 +10,7 @@ use memory_core::reference::{MemChat, MemRecords, MemVectors};
 use memory_core::window::HeuristicCounter;
 use memory_core::{Error, ItemId, Message, Scope, Truth};
 use memory_testkit::doubles::{EmbedderMode, FakeEmbedder, ManualClock};
+use tokio::time::Instant;
 
 use crate::bench::{Bench, Taps, session};
 
@@ -226,4 +227,31 @@ async fn an_embedder_that_answers_nothing_is_asked_twice_in_a_pass_and_costs_no_
     let report = bench.memory.upkeep_once().await.unwrap();
     assert_eq!((report.retried, report.dead), (3, 0), "{report:?}");
     assert!(near(&search(&bench, "Aurora").await) > 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn several_questions_wait_together_for_an_embedder_that_never_answers() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    ada.remember(Remember::fact("Aurora is a rose")).await.unwrap();
+    bench.tend().await;
+    assert_eq!(near(&search(&bench, "the rose").await), 1);
+    bench.embedder.set(EmbedderMode::HangsOn(""));
+    let begun = Instant::now();
+    let alone = search(&bench, "a rose").await;
+    let patience = begun.elapsed();
+    assert_eq!((alone.hits.len(), near(&alone)), (1, 0));
+    let numbered = (0..20).map(|number| Search::new(format!("rose number {number}")));
+    let questions: Vec<Search> = numbered.chain([Search::new("the rose")]).collect();
+    let (begun, asked) = (Instant::now(), bench.embedder.asked());
+    let answers = ada.recall_many(&questions).await.unwrap();
+    assert!(begun.elapsed() < patience * 3 / 2, "{:?}, and {patience:?} for one", begun.elapsed());
+    assert_eq!(bench.embedder.asked() - asked, 1);
+    let (last, others) = answers.split_last().unwrap();
+    for answer in others {
+        let stages: Vec<Stage> = answer.receipt.degraded.iter().map(|degraded| degraded.stage).collect();
+        assert_eq!((answer.hits.len(), near(answer), stages), (1, 0, vec![Stage::Embed]));
+    }
+    // The vector of a question asked before is there.
+    assert_eq!((near(last), &last.receipt.degraded), (1, &vec![]));
 }

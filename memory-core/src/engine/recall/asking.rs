@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::scope::Scope;
 use crate::sync::Lock;
@@ -25,13 +25,21 @@ pub(crate) struct Asking<'a> {
     pub(super) search: &'a Search,
     pub(super) filter: &'a Filter,
     pub(super) terms: Terms,
+    /// Why the embedder did not answer for this question just before. It is not asked again.
+    pub(super) unembedded: Option<&'a Error>,
     /// The vectors of the question, as it stands and as speakers would say it.
     vectors: Lock<HashMap<String, Arc<Embedded>>>,
 }
 
 impl<'a> Asking<'a> {
-    pub(super) fn new(asker: &'a Scope, search: &'a Search, filter: &'a Filter, terms: Terms) -> Self {
-        Self { asker, search, filter, terms, vectors: Lock::default() }
+    pub(super) fn new(
+        asker: &'a Scope,
+        search: &'a Search,
+        filter: &'a Filter,
+        terms: Terms,
+        unembedded: Option<&'a Error>,
+    ) -> Self {
+        Self { asker, search, filter, terms, unembedded, vectors: Lock::default() }
     }
 
     /// Returns the place for the vector of these words, one for all owners.

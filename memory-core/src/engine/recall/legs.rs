@@ -250,20 +250,27 @@ impl Inner {
         }
         let words = rewritten.unwrap_or(&search.words);
         let embedded = if search.sharing.is_empty() {
-            self.embedded(stages, asking.asker, index, words).await
+            self.embedded(stages, asking, index, words).await
         } else {
             // The owners are asked at the same time: who comes first embeds for all.
             let vector = asking.vector_of(words);
-            vector.get_or_init(|| self.embedded(stages, asking.asker, index, words)).await.clone()
+            vector.get_or_init(|| self.embedded(stages, asking, index, words)).await.clone()
         };
         let vector = embedded.map_err(|error| (Stage::Embed, error))?;
         // Without a vector, the embedder knows nothing of these words.
         Ok((!vector.is_empty()).then_some((index, vector)))
     }
 
-    /// Returns the vector of a query within the time of a search.
-    async fn embedded(&self, stages: &Stages, scope: &Scope, index: &Vectors, words: &str) -> Result<Vec<f32>> {
-        stages.time(Stage::Embed, self.in_time("embed", self.embed_query(scope, index, words))).await
+    /// Returns the vector of a query within the time of a search. An embedder that did not answer for the question just before is
+    /// not waited for again.
+    async fn embedded(&self, stages: &Stages, asking: &Asking<'_>, index: &Vectors, words: &str) -> Result<Vec<f32>> {
+        if let Some(error) = asking.unembedded {
+            let look_up = index.kept.look_up(asking.asker, &[words], Purpose::Query);
+            if !look_up.missing().is_empty() {
+                return Err(error.clone());
+            }
+        }
+        stages.time(Stage::Embed, self.in_time("embed", self.embed_query(asking.asker, index, words))).await
     }
 
     /// Returns the vector of a query: from this process, else from the cache, else from the embedder.
@@ -288,21 +295,22 @@ impl Inner {
         index.kept.complete(embedder.as_ref(), look_up, made)
     }
 
-    /// Embeds the words of several questions in one batch, for their searches to find the vectors in this process. If that fails, each
-    /// search embeds its own words, and its receipt tells how that went: one text that is refused keeps the others from nothing.
-    pub(crate) async fn embed_ahead(&self, scope: &Scope, searches: &[Search]) {
-        let Some(index) = self.vectors() else { return };
+    /// Embeds the words of several questions in one batch, for their searches to find the vectors in this process. If they are refused,
+    /// each search embeds its own words, and its receipt tells how that went: one text that is refused keeps the others from nothing.
+    /// If the embedder does not answer now, it returns why: then the searches do not wait for it one by one.
+    pub(crate) async fn embed_ahead(&self, scope: &Scope, searches: &[Search]) -> Option<Error> {
+        let index = self.vectors()?;
         let is_embedded = |search: &&Search| {
             let ranking = search.ranking.unwrap_or(self.buffers.common.ranking);
             search.vector.is_none() && !search.is_without_words() && ranking.counts(LegKind::Vector)
         };
         let words: Vec<&str> = searches.iter().filter(is_embedded).map(|search| search.words.as_str()).collect();
-        if words.len() > 1 && index.kept.holds(words.len()) {
-            let embedded = self.in_time("embed", self.embed_queries(scope, index, &words)).await;
-            if let Err(error) = embedded {
-                tracing::debug!(%error, "embedded no questions ahead");
-            }
+        if words.len() < 2 || !index.kept.holds(words.len()) {
+            return None;
         }
+        let error = self.in_time("embed", self.embed_queries(scope, index, &words)).await.err()?;
+        tracing::debug!(%error, "embedded no questions ahead");
+        error.is_retryable().then_some(error)
     }
 
     /// Gives a read the deadline of a search, and tells its guards.

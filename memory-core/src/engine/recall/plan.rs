@@ -63,7 +63,7 @@ impl Scoped {
     /// Asks all tiers for what is to be recalled, if anything is. What was written to the session `but` is left out.
     pub(super) async fn ask_tiers<'a>(&self, recall: Option<&'a Recall>, but: Option<&SessionId>) -> Option<Found<'a>> {
         let recall = recall?;
-        let (legs, read) = self.inner().find(self.scope(), &recall.search, &recall.filter, but).await;
+        let (legs, read) = self.inner().find(self.scope(), &recall.search, &recall.filter, but, None).await;
         Some(Found { recall, legs, read })
     }
 

@@ -62,11 +62,12 @@ impl Scoped {
     /// ```
     #[doc(alias = "VectorMemory")]
     pub async fn search(&self, search: &Search) -> Result<SearchResults> {
-        self.search_by(&search.ranked_by(&self.inner().buffers.common)).await
+        self.search_by(&search.ranked_by(&self.inner().buffers.common), None).await
     }
 
+    /// Searches. With the error of an embedder that did not answer for the question just before, it does not ask that again.
     #[tracing::instrument(name = "search", level = "debug", skip_all)]
-    async fn search_by(&self, search: &Search) -> Result<SearchResults> {
+    async fn search_by(&self, search: &Search, unembedded: Option<&Error>) -> Result<SearchResults> {
         let watch = Stopwatch::start();
         let inner = self.inner();
         inner.check(search)?;
@@ -79,7 +80,7 @@ impl Scoped {
             return Ok(found);
         }
         inner.can_search()?;
-        let (mut legs, mut read) = inner.find(self.scope(), search, &filter, None).await;
+        let (mut legs, mut read) = inner.find(self.scope(), search, &filter, None, unembedded).await;
         inner.hydrate_each(self.scope(), legs.best(search, inner.clock.now()).iter(), &filter, &mut read).await;
         inner.look_again(search, &mut legs, &read);
         let mut receipt = legs.receipt();
@@ -99,6 +100,12 @@ impl Scoped {
         Ok(self.accessed(self.search(search).await?))
     }
 
+    /// Recalls for a question of several that were given to the embedder before, with its error if it did not answer.
+    async fn recall_after(&self, search: &Search, unembedded: Option<&Error>) -> Result<SearchResults> {
+        let search = search.ranked_by(&self.inner().buffers.common);
+        Ok(self.accessed(self.search_by(&search, unembedded).await?))
+    }
+
     /// Notes the records that were found as accessed.
     fn accessed(&self, found: SearchResults) -> SearchResults {
         self.note_recalled(found.hits.iter());
@@ -107,6 +114,7 @@ impl Scoped {
 
     /// Recalls for several questions at once; the answers come in their order. The embedder is given the words of all of them in one
     /// batch, up to 256, unless fewer vectors are kept in this process ([`MemoryBuilder::kept_vectors`](crate::engine::MemoryBuilder::kept_vectors)).
+    /// If it does not answer for a batch in time, or fails for now, these questions are answered by their words, as their receipts tell.
     ///
     /// # Errors
     /// The first failure. Nothing is searched for if one of the questions is refused.
@@ -130,9 +138,9 @@ impl Scoped {
         let owners = 1 + searches.iter().map(|search| search.sharing.len()).max().unwrap_or(0);
         let mut answers = Vec::with_capacity(searches.len());
         for some in searches.chunks(BATCH) {
-            self.inner().embed_ahead(self.scope(), some).await;
+            let unembedded = self.inner().embed_ahead(self.scope(), some).await;
             // Collected first: a stream that holds the closure is not `Send` for every lifetime.
-            let asked: Vec<_> = some.iter().map(|search| self.recall(search)).collect();
+            let asked: Vec<_> = some.iter().map(|search| self.recall_after(search, unembedded.as_ref())).collect();
             let found: Vec<_> = stream::iter(asked).buffered((TOGETHER / owners).max(1)).try_collect().await?;
             answers.extend(found);
         }
@@ -218,7 +226,7 @@ impl Session {
             return Err(Error::invalid("a search of one conversation takes nothing that other owners share"));
         }
         let within = self.within().await?;
-        self.scoped().search_by(&search.ranked_by(self.buffer()).matching(within)).await
+        self.scoped().search_by(&search.ranked_by(self.buffer()).matching(within), None).await
     }
 
     /// Searches as [`Session::search`] does, and notes the records found as accessed. Upkeep writes that down.

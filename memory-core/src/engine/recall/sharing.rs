@@ -11,6 +11,7 @@ use crate::engine::handle::Scoped;
 use crate::engine::hit::Hit;
 use crate::engine::inner::Inner;
 use crate::engine::receipt::SearchReceipt;
+use crate::error::Error;
 use crate::filter::Filter;
 use crate::id::{ItemId, RecordId, SessionId};
 use crate::scope::Scope;
@@ -26,17 +27,19 @@ use super::stages::{Stages, longest};
 
 impl Inner {
     /// Asks all indexes for what the owner has, and for what others share, at the same time. What the owner wrote to the session
-    /// `but` is left out: the caller reads it itself.
+    /// `but` is left out: the caller reads it itself. With the error of an embedder that did not answer for the question just before,
+    /// it is asked by a vector only if this process has that.
     pub(crate) async fn find(
         &self,
         scope: &Scope,
         search: &Search,
         filter: &Filter,
         but: Option<&SessionId>,
+        unembedded: Option<&Error>,
     ) -> (OfEach<Legs>, OfEach<Hydrated>) {
         let stages = Stages::default();
         let terms = self.terms(scope, search, &stages).await;
-        let asking = Asking::new(scope, search, filter, terms);
+        let asking = Asking::new(scope, search, filter, terms, unembedded);
         let others = search.sharing.iter().map(|owner| Box::pin(self.ask_indexes(owner, &asking, None)));
         let ((legs, read), others) = tokio::join!(Box::pin(self.ask_indexes(scope, &asking, but)), join_all(others));
         let (mut legs, mut read) = (OfEach::of(legs), OfEach::of(read));

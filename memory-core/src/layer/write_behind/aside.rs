@@ -138,8 +138,9 @@ impl Shared {
 
     /// Notes messages that were erased and that the journal still has: whatever becomes of the call, they leave it without a trace.
     pub(super) fn doom(&self, numbers: &[u64]) {
-        self.erased.lock().extend(numbers);
+        // First: an erased message that is not kept counts as removed from the queue of the journal.
         self.kept.lock().extend(numbers);
+        self.erased.lock().extend(numbers);
     }
 
     /// Removes messages from the journal that were erased, or that came into it after their session or owner had been, so that
@@ -166,9 +167,14 @@ impl Shared {
         discarded.map(drop)
     }
 
-    /// Removes what remains where the journal stands of messages that were erased.
+    /// Removes what remains where the journal stands of messages that were erased. Those that are still kept are left to whoever
+    /// acknowledges them: the journal removes nothing of a message that waits in it.
     pub(super) async fn clear(&self) {
-        let erased: Vec<u64> = self.erased.lock().iter().copied().collect();
+        let mut erased: Vec<u64> = self.erased.lock().iter().copied().collect();
+        {
+            let kept = self.kept.lock();
+            erased.retain(|number| !kept.contains(number));
+        }
         if erased.is_empty() {
             return;
         }
@@ -224,4 +230,25 @@ impl Shared {
 /// Returns the session of a message.
 fn key(queued: &Queued) -> Key {
     (queued.scope.clone(), queued.session.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layer::{WriteBehind, WriteBehindPolicy};
+    use crate::reference::{MemChat, MemJournal};
+    use crate::store::truth::Truth;
+
+    #[tokio::test]
+    async fn what_was_erased_is_cleared_only_once_it_does_not_wait_in_the_journal() {
+        let (primary, journal) = (Truth::chat(Arc::new(MemChat::default())), Arc::new(MemJournal::new(10)));
+        let behind = WriteBehind::open(primary, journal, WriteBehindPolicy::default()).await.unwrap();
+        let shared = &behind.shared;
+        shared.doom(&[7]);
+        // That of a flush which has acknowledged others, and does not know of this one.
+        shared.clear().await;
+        assert_eq!(*shared.erased.lock(), BTreeSet::from([7]));
+        shared.acknowledge(Vec::new()).await;
+        assert!(shared.kept.lock().is_empty() && shared.erased.lock().is_empty());
+    }
 }
