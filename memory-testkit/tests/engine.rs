@@ -34,11 +34,11 @@ mod counters;
 #[path = "engine/counting.rs"]
 mod counting;
 #[cfg(test)]
-#[path = "engine/defaults.rs"]
-mod defaults;
-#[cfg(test)]
 #[path = "engine/crowding.rs"]
 mod crowding;
+#[cfg(test)]
+#[path = "engine/defaults.rs"]
+mod defaults;
 #[cfg(test)]
 #[path = "engine/dropped_writes.rs"]
 mod dropped_writes;
