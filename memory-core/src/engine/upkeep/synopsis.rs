@@ -134,7 +134,7 @@ impl Scoped {
                 self.inner().synopses.put_off(self.scope(), &[*half]);
                 continue;
             }
-            let sources = self.sources_of(*half, &records, &states).await?;
+            let sources = self.sources_of_half(*half, &records, &states).await?;
             let told = match self.told(*half, &sources, synopsis.half_mut(*half).is_none(), report).await {
                 Some(Summary { text, by }) => Some(SynopsisHalf {
                     text,
@@ -239,7 +239,7 @@ impl Scoped {
     }
 
     /// Returns what a half is told from.
-    async fn sources_of(&self, half: Half, records: &[StoredRecord], states: &[SessionState]) -> Result<Sources> {
+    async fn sources_of_half(&self, half: Half, records: &[StoredRecord], states: &[SessionState]) -> Result<Sources> {
         let mut records: Vec<StoredRecord> =
             records.iter().filter(|stored| Half::of(&stored.record) == half).cloned().collect();
         if half == Half::Identity {
