@@ -132,8 +132,8 @@ impl ChatExtractor {
         let messages = messages.into_iter().map(|(role, text)| Message::new(role, text, shown.latest())).collect();
         let answer = self.model.answer(&ChatRequest::new(messages).with_max_tokens(ANSWER_TOKENS)).await?;
         match answer.stop {
-            StopReason::Length => Err(unusable("the answer is cut", Transience::Permanent)),
-            StopReason::Refused => Err(unusable("the model refused", Transience::Permanent)),
+            StopReason::Length => Err(refused("more than it may")),
+            StopReason::Refused => Err(refused("that it will not")),
             _ => answer::read(&answer.text, shown),
         }
     }

@@ -55,6 +55,9 @@ mod enlisting;
 #[path = "engine/events.rs"]
 mod events;
 #[cfg(test)]
+#[path = "engine/fact_notes.rs"]
+mod fact_notes;
+#[cfg(test)]
 #[path = "engine/figures.rs"]
 mod figures;
 #[cfg(test)]

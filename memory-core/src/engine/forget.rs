@@ -18,11 +18,11 @@ use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId, RecordId, SeqRange, SessionId};
 use crate::layer::cached::noting;
 use crate::scope::{Epoch, Scope};
-use crate::store::upkeep::Backlog;
+use crate::store::upkeep::{Backlog, IndexName};
 
 use super::event::Event;
 use super::handle::Scoped;
-use super::inner::Inner;
+use super::inner::{Inner, finds_facts};
 use bounds::{ATTEMPTS, BATCH};
 use derived::{Fall, Protected};
 use places::{Standing, neighbourhoods};
@@ -313,13 +313,14 @@ impl Inner {
         done
     }
 
-    /// Returns the indexes that follow truth but are not open here, with how many notes of the owner each has pending.
+    /// Returns the indexes that follow truth but are not open here, with how many notes of the owner each has pending. Whoever finds
+    /// facts follows it too, and holds nothing that could be left.
     async fn unasked(&self, scope: &Scope) -> Result<Vec<Unasked>> {
-        let unasked =
-            self.following().await?.into_iter().filter(|name| self.index(name).is_none()).map(|name| async move {
-                let notes = self.backlog_of(scope, &name).await.map(|Backlog { pending, dead }| pending + dead);
-                Unasked { index: name.as_str().to_owned(), notes: notes.ok() }
-            });
+        let is_elsewhere = |name: &IndexName| self.index(name).is_none() && !finds_facts(name);
+        let unasked = self.following().await?.into_iter().filter(is_elsewhere).map(|name| async move {
+            let notes = self.backlog_of(scope, &name).await.map(|Backlog { pending, dead }| pending + dead);
+            Unasked { index: name.as_str().to_owned(), notes: notes.ok() }
+        });
         Ok(join_all(unasked).await)
     }
 

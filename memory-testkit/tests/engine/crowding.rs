@@ -81,6 +81,18 @@ async fn c33_what_a_count_found_is_forgotten_over_several_steps_without_another(
 }
 
 #[tokio::test]
+async fn c33_a_record_that_matters_more_since_it_was_counted_stays() {
+    let records = plants(2_000);
+    let raised = records[1_400].id;
+    let bench = Bench::with(Retention::default().with_records(500), records).await;
+    bench.step().await;
+    bench.ada.update(raised, |record| record.first.importance = Some(1.0)).await.unwrap();
+    bench.step().await;
+    let left = bench.left().await;
+    assert_eq!((left.len(), left.iter().filter(|row| row.record.id == raised).count()), (500, 1));
+}
+
+#[tokio::test]
 async fn c33_the_next_least_go_where_many_of_the_least_have_to_stay() {
     let sources: Vec<Record> = (0..1_100).map(|n| fact(format!("Nut {n} made Ada sick"), 0.0)).collect();
     let pinned = sources.chunks(20).enumerate().map(|(n, some)| {

@@ -71,8 +71,9 @@ pub(crate) struct Excess {
     pub(crate) owner: Scope,
     /// How many records are still too many.
     pub(crate) count: usize,
-    /// The records that may go, from the one that matters least. There are more of them, as some may have to stay.
-    pub(crate) ids: VecDeque<RecordId>,
+    /// The records that may go and what they weighed, from the one that matters least. There are more of them, as some may have to
+    /// stay.
+    pub(crate) found: VecDeque<(RecordId, u32)>,
 }
 
 /// What is known of a conversation that was looked through.
@@ -138,15 +139,15 @@ impl Lapses {
     pub(crate) fn too_many(&self, scope: &Scope) -> HashSet<RecordId> {
         let state = self.state.lock();
         let Some(excess) = state.excess.as_ref().filter(|excess| excess.owner == *scope) else { return HashSet::new() };
-        excess.ids.iter().take(excess.count).copied().collect()
+        excess.found.iter().take(excess.count).map(|(id, _)| *id).collect()
     }
 
     /// Takes the next `most` records that may go, and how many of them do. These count as gone from now on.
-    pub(crate) fn take_next(&self, scope: &Scope, most: usize) -> (Vec<RecordId>, usize) {
+    pub(crate) fn take_next(&self, scope: &Scope, most: usize) -> (Vec<(RecordId, u32)>, usize) {
         let mut state = self.state.lock();
         let excess = state.excess.as_mut().filter(|excess| excess.owner == *scope && excess.count > 0);
         let Some(excess) = excess else { return (Vec::new(), 0) };
-        let next: Vec<RecordId> = excess.ids.drain(..most.min(excess.ids.len())).collect();
+        let next: Vec<(RecordId, u32)> = excess.found.drain(..most.min(excess.found.len())).collect();
         let goes = next.len().min(excess.count);
         excess.count -= goes;
         (next, goes)

@@ -1,9 +1,10 @@
 //! The records of an owner that are too many: they are counted once, and what is found is forgotten over as many steps as it takes.
 //!
-//! Until then the ids are kept, and each is looked at again when its turn comes. A record stays from which one was derived that
-//! is kept, and the next least goes in its place. So whatever falls with a record was to go anyway, and counts as gone.
+//! Until then the ids are kept, and each is looked at again when its turn comes. A record stays that matters more by then, or from
+//! which one was derived that is kept, and the next least goes in its place. So whatever falls with a record was to go anyway, and
+//! counts as gone.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::engine::forget::Forget;
 use crate::engine::handle::Scoped;
@@ -14,7 +15,7 @@ use crate::id::{ItemId, RecordId};
 use crate::record::StoredRecord;
 
 use super::lapse::{ROWS, Room};
-use super::least::{Least, takes_a_place};
+use super::least::{Least, takes_a_place, weight};
 use super::report::UpkeepReport;
 
 /// How many of the records that matter least a count finds. What is too many beyond them waits for the next count; so does all that
@@ -44,7 +45,7 @@ impl Scoped {
             }
         }
         let (owner, count) = (self.scope().clone(), least.excess());
-        inner.lapses.found(Excess { owner, count, ids: least.found().into() });
+        inner.lapses.found(Excess { owner, count, found: least.found().into() });
         Ok(true)
     }
 
@@ -61,10 +62,14 @@ impl Scoped {
                 return Ok(true);
             }
             room.rows = room.rows.saturating_sub(next.len());
+            let counted: HashMap<RecordId, u32> = next.iter().copied().collect();
+            let next: Vec<RecordId> = next.into_iter().map(|(id, _)| id).collect();
             let rows = self.stored(&next).await?;
             // What is gone by now was counted.
             let goes = goes.saturating_sub(next.len().saturating_sub(rows.len()));
-            let free = rows.iter().filter(|row| !row.record.is_protected());
+            // It weighs more if it was told or recalled since.
+            let is_as_counted = |row: &StoredRecord| counted.get(&row.record.id).is_some_and(|was| weight(row, now) <= *was);
+            let free = rows.iter().filter(|row| !row.record.is_protected() && is_as_counted(row));
             let free: HashSet<RecordId> = free.map(|row| row.record.id).collect();
             let named = free.iter().map(|id| (ItemId::Record(*id), ItemId::Record(*id)));
             let stays = |row: &StoredRecord| {

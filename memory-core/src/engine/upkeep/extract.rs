@@ -21,7 +21,7 @@ use crate::record::StoredRecord;
 use crate::scope::Scope;
 use crate::store::upkeep::{Note, Outcome, Target};
 
-use super::pass::{Pass, settle};
+use super::pass::{ATTEMPTS, Pass, settle};
 use super::seen::Seen;
 use super::stretch::Stretch;
 
@@ -73,6 +73,12 @@ impl Memory {
                         pass.report.facts += operations;
                         (note, Outcome::Done { through })
                     }
+                    // What cannot be read in one stretch holds up no other.
+                    Err(error @ Error::Invalid { .. }) if note.attempts + 1 >= ATTEMPTS => {
+                        pass.report.fail(&error);
+                        let through = end_of_slice(&note);
+                        (note, Outcome::Done { through })
+                    }
                     Err(error) => inner.failed(note, &error, !error.is_retryable(), &mut pass.report),
                 });
             }
@@ -84,7 +90,7 @@ impl Memory {
     /// where that is done, and how many there were.
     async fn facts_of(&self, extraction: &Extraction, note: &Note, counts: &mut FactCounts) -> Result<(Seq, usize)> {
         let Target::Messages(session) = &note.target else { return Ok((note.upto, 0)) };
-        let upto = Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)));
+        let upto = end_of_slice(note);
         if upto < note.from {
             return Ok((note.upto, 0));
         }
@@ -99,6 +105,11 @@ impl Memory {
         }
         Ok((upto.min(range.last), operations.len()))
     }
+}
+
+/// Returns the last message of what is read at once of a note.
+fn end_of_slice(note: &Note) -> Seq {
+    Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)))
 }
 
 impl Inner {

@@ -37,9 +37,8 @@ impl Least {
         if record.is_protected() {
             return;
         }
-        // No importance is below zero, so that their bits have their order. The older of equals matters less.
-        let weight = importance(row, self.now, Decay::LONG_TERM).to_bits();
-        self.least.push((weight, record.created_at(), record.id));
+        // The older of equals matters less.
+        self.least.push((weight(row, self.now), record.created_at(), record.id));
         if self.least.len() > self.room {
             self.least.pop();
         }
@@ -50,10 +49,15 @@ impl Least {
         usize::try_from(self.count.saturating_sub(self.most)).unwrap_or(usize::MAX)
     }
 
-    /// Returns the records that were found, from the one that matters least.
-    pub(super) fn found(self) -> Vec<RecordId> {
-        self.least.into_sorted_vec().into_iter().map(|(_, _, id)| id).collect()
+    /// Returns the records that were found and what they weigh, from the one that matters least.
+    pub(super) fn found(self) -> Vec<(RecordId, u32)> {
+        self.least.into_sorted_vec().into_iter().map(|(weight, _, id)| (id, weight)).collect()
     }
+}
+
+/// Returns how much a record matters. No importance is below zero, so their bits have their order.
+pub(super) fn weight(row: &StoredRecord, now: Timestamp) -> u32 {
+    importance(row, now, Decay::LONG_TERM).to_bits()
 }
 
 /// Returns whether a record counts.
@@ -91,7 +95,7 @@ mod tests {
             rows.iter().for_each(|row| least.count(row));
             let excess = least.excess();
             let text = |id: &RecordId| rows.iter().find(|row| row.record.id == *id).unwrap().record.text.clone();
-            (excess, least.found().iter().map(text).collect::<Vec<String>>())
+            (excess, least.found().iter().map(|(id, _)| text(id)).collect::<Vec<String>>())
         };
         let all = ["hat", "red hat", "bird", "tea"].map(str::to_owned);
         assert_eq!(found(6, 10), (0, all.to_vec()));

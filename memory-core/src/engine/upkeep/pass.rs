@@ -31,7 +31,7 @@ const SWEEP: usize = 1_000;
 /// How many sweeps one pass makes at most.
 const SWEEPS: usize = 1_000;
 /// How many attempts a note or text gets that fails by its own fault.
-const ATTEMPTS: u32 = 5;
+pub(super) const ATTEMPTS: u32 = 5;
 /// The longest that a note waits if its store is away, busy or late, so that the index is complete soon after that is over.
 const LONGEST_PASSING: Duration = Duration::from_secs(8);
 
