@@ -68,7 +68,8 @@ impl Scoped {
             // What is gone by now was counted.
             let goes = goes.saturating_sub(next.len().saturating_sub(rows.len()));
             // It weighs more if it was told or recalled since.
-            let is_as_counted = |row: &StoredRecord| counted.get(&row.record.id).is_some_and(|was| weight(row, now) <= *was);
+            let is_as_counted =
+                |row: &StoredRecord| counted.get(&row.record.id).is_some_and(|was| weight(row, now) <= *was);
             let free = rows.iter().filter(|row| !row.record.is_protected() && is_as_counted(row));
             let free: HashSet<RecordId> = free.map(|row| row.record.id).collect();
             let named = free.iter().map(|id| (ItemId::Record(*id), ItemId::Record(*id)));
