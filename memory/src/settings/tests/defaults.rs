@@ -23,7 +23,8 @@ fn s1_19_a_file_that_says_a_default_makes_what_one_makes_that_does_not() {
     for key in keys::all() {
         let is_value = !matches!(key.kind, Kind::Text | Kind::Secret | Kind::Place(_) | Kind::Model(..));
         // What servers and models go by where nothing is said, they know themselves.
-        let is_ours = !matches!(key.section(), "elastic" | "qdrant" | "embedding" | "summarizer" | "reranker" | "chat");
+        let others = ["elastic", "qdrant", "embedding", "summarizer", "reranker", "extractor", "chat"];
+        let is_ours = !others.contains(&key.section());
         if !is_value || !is_ours || key.kind.read(key.default).is_err() {
             continue;
         }
