@@ -96,7 +96,7 @@ impl ChatExtractor {
         let legal = |character: char| if character.is_ascii_graphic() { character } else { '_' };
         let of_model: String = model.name().chars().map(legal).take(MODEL_NAME).collect();
         let name = format!("{PROMPT}/{of_model}");
-        Self { model, name, prompt_tokens: 8_000, deadline: Duration::from_secs(100) }
+        Self { model, name, prompt_tokens: 8_000, deadline: Duration::from_secs(50) }
     }
 
     /// Sets how many tokens of messages and known records a request has at most, by a count that is rather too high. Default 8,000.
@@ -107,7 +107,7 @@ impl ChatExtractor {
         self
     }
 
-    /// Sets how long finding the facts of a stretch may take. Default 100 seconds. A memory waits for 120.
+    /// Sets how long finding the facts of a stretch may take. Default 50 seconds. A memory waits for 60.
     #[must_use]
     pub fn with_deadline(mut self, limit: Duration) -> Self {
         self.deadline = limit;

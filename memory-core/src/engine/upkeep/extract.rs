@@ -36,7 +36,7 @@ const PLAIN: usize = 50;
 /// The kinds of these.
 const KINDS: [&str; 4] = ["fact", "preference", "event", "plan"];
 /// How long it may take: as long as a model over HTTP.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a pass finds facts at most, so that a slow extractor holds up no index.
 const SHARE: Duration = Duration::from_secs(300);
 

@@ -77,8 +77,8 @@ keys! { MODELS;
         Secret, "none",
         "The key.";
     EXTRACTOR_DEADLINE "extractor.deadline_seconds" [] []
-        Time, "100",
-        "How long finding the facts of 16 messages may take, in seconds, at most 120.";
+        Time, "50",
+        "How long finding the facts of 16 messages may take, in seconds, at most 60.";
     EXTRACTOR_WINDOW "extractor.window_tokens" [] []
         Whole(4096), "32768",
         "How many tokens a model of Ollama may hold at once; it is asked for as many as it needs.";
