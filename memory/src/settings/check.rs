@@ -231,8 +231,7 @@ fn held(values: &Values) -> Option<Wrong> {
 
 fn awaited(values: &Values) -> Option<Wrong> {
     let is_beyond = values.number(&EXTRACTOR_DEADLINE)? > 60.0;
-    is_beyond
-        .then(|| wrong_key(&EXTRACTOR_DEADLINE, "a memory waits for an extractor one minute", "say 60 or less"))?
+    is_beyond.then(|| wrong_key(&EXTRACTOR_DEADLINE, "a memory waits for an extractor one minute", "say 60 or less"))?
 }
 
 /// Servers and keys of models that nobody asks, and models of servers that nobody named.

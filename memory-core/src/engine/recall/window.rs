@@ -14,7 +14,7 @@ use crate::id::{MessageId, Seq, SessionId};
 use crate::message::{Link, Message, StoredMessage};
 use crate::model::TokenCounter;
 use crate::store::chat::{Page, SessionState};
-use crate::window::{Budget, FitOptions, Ledger, Oversize, begins_turn, fit_with, speaks};
+use crate::window::{Budget, FitOptions, Ledger, Oversize, answers_calls, begins_turn, fit_with, speaks};
 
 use super::shown::Shown;
 use super::unfold::Under;
@@ -117,10 +117,15 @@ impl Window {
         self.ids(&unfolded).is_superset(&self.ids(fitted)).then_some(unfolded)
     }
 
-    /// Returns the place of a summary among rows in their order: behind those that were said before what it covers, as its question is.
+    /// Returns the place of a summary among rows in their order: behind those that were said before what it covers, as its question is,
+    /// and not between a call and its results.
     fn place_of(&self, summary: &StoredMessage, shown: &[Shown]) -> usize {
         let first = summary.covers.filter(|_| self.is_own(summary)).map_or(Seq(0), |covers| covers.first);
-        shown.iter().take_while(|shown| self.row(shown).is_some_and(|row| self.number(row) < first)).count()
+        let rows = || shown.iter().map(|shown| self.row(shown));
+        let before = rows().take_while(|row| row.is_some_and(|row| self.number(row) < first)).count();
+        let answers = |message: &Arc<Message>| message.role.is_result() || answers_calls(message);
+        let is_result = |row: &StoredMessage| row.message.as_ref().is_some_and(answers);
+        before + rows().skip(before).take_while(|row| row.is_some_and(is_result)).count()
     }
 
     /// Returns the number of the first message in `fitted` that is neither instruction nor summary.
