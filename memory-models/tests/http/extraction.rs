@@ -209,7 +209,8 @@ async fn a_model_that_is_late_cut_or_refuses_changes_nothing_and_is_asked_again(
         let talk = ada(&memory).session(&session("talk"));
         talk.append(vec![Message::new(Role::User, "I live in Rome.", memory.now())]).await.unwrap();
         let report = memory.upkeep_once().await.unwrap();
-        assert_eq!((report.retried, report.failures.len(), report.fact_counts), (1, 1, FactCounts::default()));
+        let refused = FactCounts { refused: 1, ..FactCounts::default() };
+        assert_eq!((report.retried, report.failures.len(), report.fact_counts), (1, 1, refused));
     }
     let extractor = ChatExtractor::new(Arc::new(Hanging)).with_deadline(Duration::from_millis(1));
     let memory = memory_by(extractor).await;
