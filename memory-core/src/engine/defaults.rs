@@ -43,8 +43,8 @@ pub struct Defaults {
     pub reserve: u64,
     /// How many tokens a context has for a model. Default 0.75 of what the model reads, 3,000 for one that nobody knows.
     pub limit: LimitRule,
-    /// The gate of what is remembered without one of its own ([`Remember::gated`](super::Remember::gated)). Default none: only the same words repeat a record. So
-    /// it is with a gate of its own whose threshold is 0.
+    /// The gate of what is remembered without one of its own ([`Remember::gated`](super::Remember::gated)). Default none: then only the
+    /// same words repeat a record. A call says the same of itself by a gate whose threshold is 0.
     pub gate: Option<Gate>,
 }
 

@@ -108,6 +108,13 @@ pub struct Note {
     pub gone: bool,
 }
 
+impl Note {
+    /// Returns the last message of the note's first `most`, or of all if it has fewer.
+    pub(crate) fn end_of_slice(&self, most: u64) -> Seq {
+        Seq(self.upto.0.min(self.from.0.saturating_add(most - 1)))
+    }
+}
+
 /// The longest time that a note waits after a failure.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(1 << 12);
 

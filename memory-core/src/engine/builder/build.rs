@@ -31,9 +31,9 @@ impl MemoryBuilder {
     /// # Errors
     /// `Invalid` without a store for conversations, for invalid settings ([`BufferConfig::check`],
     /// [`WorkingConfig::check`], [`SynopsisConfig::check`], [`Retention::check`]) and for defaults that no call may have, if the text
-    /// store holds terms of another analysis, or if two vector indexes have the same embedding space; `SpaceMismatch` if an embedder and its
-    /// vector store have different ones; those of the truth stores, where an index cannot be enlisted with them, and those of
-    /// the journal, where what waits in it cannot be read.
+    /// store holds terms of another analysis, or if two vector indexes have the same embedding space; `SpaceMismatch` if an
+    /// embedder and its vector store have different ones; those of the truth stores, where an index cannot be enlisted with them,
+    /// and those of the journal, where what waits in it cannot be read.
     pub async fn build(mut self) -> Result<Memory> {
         self.buffer.check()?;
         self.working.check()?;

@@ -35,7 +35,7 @@ const KNOWN: usize = 200;
 const PLAIN: usize = 50;
 /// The kinds of these.
 const KINDS: [&str; 4] = ["fact", "preference", "event", "plan"];
-/// How long it may take: as long as a model over HTTP.
+/// How long it may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a pass finds facts at most, so that a slow extractor holds up no index.
 const SHARE: Duration = Duration::from_secs(300);
@@ -76,7 +76,7 @@ impl Memory {
                     // What cannot be read in one stretch holds up no other.
                     Err(error @ Error::Invalid { .. }) if note.attempts + 1 >= ATTEMPTS => {
                         pass.report.fail(&error);
-                        let through = end_of_slice(&note);
+                        let through = note.end_of_slice(SLICE);
                         (note, Outcome::Done { through })
                     }
                     Err(error) => inner.failed(note, &error, !error.is_retryable(), &mut pass.report),
@@ -90,7 +90,7 @@ impl Memory {
     /// where that is done, and how many there were.
     async fn facts_of(&self, extraction: &Extraction, note: &Note, counts: &mut FactCounts) -> Result<(Seq, usize)> {
         let Target::Messages(session) = &note.target else { return Ok((note.upto, 0)) };
-        let upto = end_of_slice(note);
+        let upto = note.end_of_slice(SLICE);
         if upto < note.from {
             return Ok((note.upto, 0));
         }
@@ -105,11 +105,6 @@ impl Memory {
         }
         Ok((upto.min(range.last), operations.len()))
     }
-}
-
-/// Returns the last message of what is read at once of a note.
-fn end_of_slice(note: &Note) -> Seq {
-    Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)))
 }
 
 impl Inner {

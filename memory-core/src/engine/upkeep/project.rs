@@ -62,7 +62,7 @@ impl Inner {
     ) -> Result<(Seq, Vec<Deletion>, Vec<Document>, Option<Sight>)> {
         match &note.target {
             Target::Messages(session) => {
-                let upto = Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)));
+                let upto = note.end_of_slice(SLICE);
                 // The neighbours' entries borrow words of these messages.
                 let borrowing = if index.as_vectors().is_some() { 0 } else { NEIGHBOURS };
                 let from = Seq(note.from.0.saturating_sub(borrowing).max(1));

@@ -64,7 +64,9 @@ mod tests {
         let json = |receipt: &RememberReceipt| serde_json::to_value(receipt).unwrap();
         let equal = told(Remembered::Skipped(Reason::Equal(id)));
         assert_eq!(equal.to_string(), format!("left out, because it says the same: {id} (version 3)"));
-        let promised = json!({ "id": id, "outcome": "skipped", "reason": { "equal": id }, "version": 3, "durability": "committed" });
+        let reason = json!({ "equal": id });
+        let promised =
+            json!({ "id": id, "outcome": "skipped", "reason": reason, "version": 3, "durability": "committed" });
         assert_eq!(json(&equal), promised);
         let alike = told(Remembered::Skipped(Reason::Alike { to: id, novelty: 0.25 }));
         assert_eq!(alike.to_string(), format!("left out, because it says nearly the same: {id} (version 3)"));

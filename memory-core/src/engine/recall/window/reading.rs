@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use crate::engine::counted::recount;
+use crate::engine::past::no_instructions;
 use crate::engine::recall::unfold::Under;
 use crate::engine::recall::window::{Shape, Window};
 use crate::error::{Error, Result};
-use crate::filter::{Field, Filter, Scalar};
+use crate::filter::{Field, Filter};
 use crate::id::Seq;
-use crate::message::{Link, Role, StoredMessage, Trust};
+use crate::message::{Link, StoredMessage, Trust};
 use crate::model::TokenCounter;
 use crate::store::chat::{Page, SessionState, Slice, View};
 use crate::window::{Budget, FitOptions, Ledger, Oversize};
@@ -299,9 +300,8 @@ fn tokens_of(rows: &[StoredMessage]) -> u64 {
 
 /// Returns the filter for what of the pinned rows a context may show.
 fn is_trusted_or_summary() -> Filter {
-    let roles = [Role::System, Role::Developer].map(|role| Scalar::from(role.name()));
-    let is_summary = Filter::In(Field::Role, roles.into()).negate();
-    Filter::Or(vec![Filter::eq(Field::Trust, Trust::System as i64), is_summary])
+    // What is pinned and no instruction is a summary.
+    Filter::Or(vec![Filter::eq(Field::Trust, Trust::System as i64), no_instructions()])
 }
 
 /// Returns whether a row of the window may stand for several messages. One that stands for a single message, as for a replaced one, leaves
