@@ -146,11 +146,12 @@ impl Extractor for ChatExtractor {
     }
 
     async fn extract(&self, request: &ExtractRequest) -> Result<Vec<Operation>> {
-        let late = |_| unusable("the model did not answer in time", Transience::Transient { after: None });
+        let late = |_| Error::Backend {
+            backend: "extractor",
+            doing: "find facts",
+            transience: Transience::Transient { after: None },
+            source: Cause::new("the model did not answer in time"),
+        };
         timeout(self.deadline, self.find(request)).await.map_err(late)?
     }
-}
-
-fn unusable(why: &'static str, transience: Transience) -> Error {
-    Error::Backend { backend: "extractor", doing: "find facts", transience, source: Cause::new(why) }
 }

@@ -35,9 +35,6 @@ const STEP: usize = 1_000;
 /// The digits of a time before each value.
 const DIGITS: usize = 20;
 
-/// The largest number that scripts know exactly.
-const LARGEST: usize = 1 << 53;
-
 /// A cache in Redis.
 #[derive(Clone, Debug)]
 pub struct RedisCache {
@@ -183,12 +180,12 @@ impl Cache for RedisCache {
         }
         let life = self.life(ttl)?;
         let call = self.fill(&script::CACHE_PUSH, &CacheKey { scope, epoch, key }, value, &life);
-        self.send(call.arg(life.now).number(cap.min(LARGEST)), PUSH).await
+        self.send(call.arg(life.now).number((cap as u64).min(script::LARGEST)), PUSH).await
     }
 
     async fn tail(&self, scope: &Scope, epoch: Epoch, key: &str, count: usize) -> Result<Vec<Vec<u8>>> {
         let call = Call::new(&script::CACHE_TAIL, self.key(scope)).arg(padded(epoch)).arg(key);
-        let call = call.number(count.min(LARGEST)).arg(self.now());
+        let call = call.number((count as u64).min(script::LARGEST)).arg(self.now());
         let values = self.redis.run(&call, TAIL).await?.list()?.all_bytes()?;
         Ok(values.into_iter().flatten().collect())
     }

@@ -2,6 +2,9 @@
 
 use std::sync::OnceLock;
 
+/// The largest number that scripts know exactly.
+pub(crate) const LARGEST: u64 = 1 << 53;
+
 /// A script with the name that the server knows it by.
 #[derive(Debug)]
 pub(crate) struct Script {

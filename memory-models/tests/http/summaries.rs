@@ -1,49 +1,22 @@
 //! Summaries by a chat model: what it is asked, what is refused, and what a memory keeps of it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use async_trait::async_trait;
 use memory_core::engine::Memory;
 use memory_core::id::{Seq, SeqRange, SessionId};
 use memory_core::model::{Summarizer, SummaryPurpose, SummaryRequest};
 use memory_core::reference::{MemChat, MemRecords};
 use memory_core::store::chat::{Page, View};
 use memory_core::window::BufferConfig;
-use memory_core::{CounterId, Message, Record, Result, Role, Scope, StoredMessage, StoredRecord, Timestamp, Truth};
-use memory_models::{
-    Answer, ChatModel, ChatRequest, ChatSummarizer, Pieces, SUMMARY_PROMPT, SYNOPSIS_PROMPT, StopReason,
-};
+use memory_core::{CounterId, Message, Record, Role, Scope, StoredMessage, StoredRecord, Timestamp, Truth};
+use memory_models::{ChatSummarizer, SUMMARY_PROMPT, SYNOPSIS_PROMPT, StopReason};
 
+use crate::scripted::Scripted;
 use crate::support::said;
 
-/// A model that answers as it was told, and keeps what it was asked.
-#[derive(Debug)]
-struct Scripted {
-    answer: &'static str,
-    stop: StopReason,
-    asked: Mutex<Vec<ChatRequest>>,
-}
-
-impl Scripted {
-    fn new(answer: &'static str, stop: StopReason) -> Arc<Self> {
-        Arc::new(Self { answer, stop, asked: Mutex::default() })
-    }
-}
-
-#[async_trait]
-impl ChatModel for Scripted {
-    fn name(&self) -> &str {
-        "scripted"
-    }
-
-    async fn answer(&self, request: &ChatRequest) -> Result<Answer> {
-        self.asked.lock().unwrap().push(request.clone());
-        Ok(Answer { text: self.answer.to_owned(), stop: self.stop, usage: None })
-    }
-
-    async fn stream(&self, request: &ChatRequest, _: &mut Pieces<'_>) -> Result<Answer> {
-        self.answer(request).await
-    }
+/// Returns a model that always answers this.
+fn answering(answer: &'static str, stop: StopReason) -> Arc<Scripted> {
+    Scripted::ending(stop, move |_| answer.to_owned())
 }
 
 fn row(message: Message) -> StoredMessage {
@@ -71,7 +44,7 @@ fn request(messages: Vec<Message>, keep: &[&str]) -> SummaryRequest {
 
 /// Returns what the model was told and given.
 async fn told(request: &SummaryRequest) -> (String, String) {
-    let model = Scripted::new("A trip.", StopReason::End);
+    let model = answering("A trip.", StopReason::End);
     let summary = ChatSummarizer::new(model.clone()).summarize(request).await.unwrap();
     assert_eq!((summary.text.as_str(), summary.by.as_str()), ("A trip.", "scripted"));
     let asked = model.asked.lock().unwrap().remove(0);
@@ -132,7 +105,7 @@ async fn an_answer_that_is_no_summary_is_an_error() {
     for (answer, stop) in
         [("", StopReason::End), (" \n", StopReason::End), ("A tr", StopReason::Length), ("No.", StopReason::Refused)]
     {
-        let summarizer = ChatSummarizer::new(Scripted::new(answer, stop));
+        let summarizer = ChatSummarizer::new(answering(answer, stop));
         let error = summarizer.summarize(&talk()).await.unwrap_err();
         assert!(!error.is_retryable(), "{answer:?}: {error:?}");
     }
@@ -157,7 +130,7 @@ async fn folded_by(model: Arc<Scripted>) -> Message {
 
 #[tokio::test]
 async fn s4_17a_a_full_window_is_folded_behind_the_summary_of_a_model() {
-    let model = Scripted::new("They walked to the museum every day and met Charlie.", StopReason::End);
+    let model = answering("They walked to the museum every day and met Charlie.", StopReason::End);
     let summary = folded_by(model.clone()).await;
     assert!(summary.text().starts_with("They walked to the museum every day and met Charlie."), "{}", summary.text());
     assert!(!model.asked.lock().unwrap().is_empty());
@@ -165,6 +138,6 @@ async fn s4_17a_a_full_window_is_folded_behind_the_summary_of_a_model() {
 
 #[tokio::test]
 async fn s4_17a_a_model_that_fails_costs_the_summary_nothing_but_its_words() {
-    let summary = folded_by(Scripted::new("", StopReason::Refused)).await;
+    let summary = folded_by(answering("", StopReason::Refused)).await;
     assert!(summary.text().contains("museum"), "{}", summary.text());
 }

@@ -26,9 +26,6 @@ const IDS: usize = 256;
 /// How often a page of several steps is begun anew because the session changed meanwhile.
 const MOST_TRIES: usize = 8;
 
-/// The largest number that scripts know exactly.
-const LARGEST: u64 = 1 << 53;
-
 /// Reads a page of a session.
 pub(super) async fn page(redis: &Redis, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
     let mut reader = Reader { redis, scope, session, page };
@@ -71,7 +68,7 @@ impl Reader<'_> {
                 None => STEP.min(limit.saturating_sub(taken.len())),
             };
             let budget = tokens.filter(|_| filter.is_none()).map(|tokens| tokens.saturating_sub(sum));
-            let ceiling = first_state.as_ref().map_or(LARGEST, |state| state.head.0);
+            let ceiling = first_state.as_ref().map_or(script::LARGEST, |state| state.head.0);
             let Step { state, has_more, rows } = self.step(edge, wanted, budget, ceiling).await?;
             let is_changed = |first: &SessionState| (first.fence, first.revision) != (state.fence, state.revision);
             is_torn |= first_state.as_ref().is_some_and(is_changed);
@@ -123,7 +120,7 @@ impl Reader<'_> {
             View::All => "all",
         };
         let (side, seq) = match edge {
-            Edge::Newest => ("before", Seq(LARGEST)),
+            Edge::Newest => ("before", Seq(script::LARGEST)),
             Edge::Before(seq) => ("before", seq),
             Edge::After(seq) => ("after", seq),
         };
@@ -132,7 +129,7 @@ impl Reader<'_> {
             .arg(self.session.key())
             .arg(view)
             .arg(side)
-            .number(seq.0.min(LARGEST))
+            .number(seq.0.min(script::LARGEST))
             .number(wanted)
             .arg(budget)
             .number(ceiling)

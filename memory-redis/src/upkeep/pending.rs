@@ -28,9 +28,6 @@ const PAGE: usize = 64;
 /// The microseconds are the first digits of a note's place.
 const MICROS: usize = 18;
 
-/// The largest number that scripts know exactly.
-const LARGEST: u64 = 1 << 53;
-
 /// An owner that has notes, or had some, and when it was listed.
 struct Listed {
     scope: Scope,
@@ -113,7 +110,7 @@ struct Answer {
 async fn ask(redis: &Redis, scope: &Scope, token: &str, now: Timestamp, limit: usize) -> Result<Answer> {
     let mut wanted = limit;
     loop {
-        let asked = u64::try_from(wanted).map_or(LARGEST, |wanted| wanted.min(LARGEST));
+        let asked = (wanted as u64).min(script::LARGEST);
         let call = Call::new(&script::PENDING, redis.keys().owner(scope)).arg(token);
         let call = call.number(now.0).number(latest_due(now).0).number(asked);
         let mut reply = redis.run(&call, PENDING).await?;

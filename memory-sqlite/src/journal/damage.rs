@@ -6,6 +6,7 @@ use std::path::Path;
 use memory_core::Error;
 use memory_core::store::chat::Append;
 use memory_core::store::journal::{Journal as _, Queued};
+use memory_testkit::generate::Random;
 
 use super::tests::{batch, place, push, texts};
 use super::{JournalConfig, SqliteJournal};
@@ -22,25 +23,12 @@ fn damages() -> u64 {
 const EVERY: u64 = 1_000;
 
 /// Returns places in a file where it is damaged, of those from `first` on: each byte in the slow tier, else both ends and some others.
-pub(super) fn places(first: usize, len: usize, dice: &mut Dice) -> Vec<usize> {
+pub(super) fn places(first: usize, len: usize, dice: &mut Random) -> Vec<usize> {
     if damages() >= EVERY {
         return (first..len).collect();
     }
     let some = (0..damages()).map(|_| first + dice.below(len - first));
     (first..first + 3).chain(len - 3..len).chain(some).collect()
-}
-
-/// A sequence that looks random: SplitMix64.
-pub(super) struct Dice(pub(super) u64);
-
-impl Dice {
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
-    }
 }
 
 /// Fills a journal as use does, and returns what stands in it.
@@ -95,7 +83,7 @@ async fn s3_5_no_flipped_bit_is_passed_over() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let expected = fill(&path).await;
-    let (bytes, mut dice) = (std::fs::read(&path).unwrap(), Dice(7));
+    let (bytes, mut dice) = (std::fs::read(&path).unwrap(), Random::new(7));
     let mut told = 0;
     for _ in 0..damages() {
         let (mut damaged, place) = (bytes.clone(), dice.below(bytes.len()));
@@ -111,7 +99,7 @@ async fn s3_5_no_zeroed_page_is_passed_over() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let expected = fill(&path).await;
-    let (bytes, mut dice) = (std::fs::read(&path).unwrap(), Dice(8));
+    let (bytes, mut dice) = (std::fs::read(&path).unwrap(), Random::new(8));
     for round in 0..damages() as usize {
         // Each page once, then any stretch of a page's length.
         let start = match round * PAGE {
@@ -132,7 +120,7 @@ async fn s3_5_no_shortened_file_is_passed_over() {
     let expected = fill_with(&path, 2).await;
     let bytes = std::fs::read(&path).unwrap();
     assert!(bytes.len() > 3 * PAGE, "{} bytes", bytes.len());
-    for length in places(0, bytes.len(), &mut Dice(9)) {
+    for length in places(0, bytes.len(), &mut Random::new(9)) {
         // The end of a page may be empty, and is read as empty where it is missing.
         let is_empty = bytes[length..].iter().all(|byte| *byte == 0);
         let is_told = is_told(&bytes[..length], &path, &expected).await;

@@ -2,8 +2,9 @@
 //! there, in order, and nothing else.
 
 use memory_core::store::journal::Journal as _;
+use memory_testkit::generate::Random;
 
-use super::damage::{Dice, PAGE, lay, places};
+use super::damage::{PAGE, lay, places};
 use super::tests::{push, texts};
 use super::{JournalConfig, SqliteJournal};
 
@@ -61,7 +62,7 @@ fn text(number: usize) -> String {
 }
 
 /// Returns the places in the tail of a log that are tried: each byte of what stands before a page, and others.
-fn tried(killed: &Killed, dice: &mut Dice) -> Vec<usize> {
+fn tried(killed: &Killed, dice: &mut Random) -> Vec<usize> {
     let (tail, len) = (killed.tail(), killed.log.len());
     let heads = (0..FRAMES).flat_map(|frame| (0..32).map(move |byte| tail + frame * FRAME + byte));
     let mut tried: Vec<usize> = heads.chain(places(tail, len, dice)).collect();
@@ -87,7 +88,7 @@ async fn held(killed: &Killed, log: &[u8]) -> Vec<String> {
 #[tokio::test]
 async fn s3_5_a_log_that_is_cut_off_holds_what_was_committed_before_the_cut() {
     let killed = Killed::new().await;
-    for length in tried(&killed, &mut Dice(10)) {
+    for length in tried(&killed, &mut Random::new(10)) {
         let held = held(&killed, &killed.log[..length]).await;
         assert_eq!(held, killed.before(length), "{length} of {} bytes", killed.log.len());
         assert!(held.len() < PUSHED, "nothing was cut off");
@@ -99,7 +100,7 @@ async fn s3_5_a_log_that_is_cut_off_holds_what_was_committed_before_the_cut() {
 #[tokio::test]
 async fn s3_5_a_log_that_is_damaged_at_its_end_is_one_that_was_cut_off_there() {
     let killed = Killed::new().await;
-    let mut dice = Dice(11);
+    let mut dice = Random::new(11);
     for place in tried(&killed, &mut dice) {
         let mut damaged = killed.log.clone();
         damaged[place] ^= 1 << dice.below(8);

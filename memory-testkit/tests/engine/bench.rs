@@ -60,6 +60,12 @@ impl Bench {
         Self { memory, clock, embedder, chat: taps.chat, truth }
     }
 
+    /// Returns the builder of a second memory over the conversations, with records of its own.
+    pub(crate) fn elsewhere(&self) -> MemoryBuilder {
+        let records = Truth::records(Arc::new(MemRecords::default()));
+        Memory::builder(Truth::chat(Arc::clone(&self.truth)), records).clock(self.clock.clone())
+    }
+
     pub(crate) fn owner(&self, subject: &str) -> Scoped {
         self.memory.of(&Scope::new("acme", subject).unwrap())
     }

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use memory_core::analysis::Analysis;
-use memory_core::engine::{Forget, Memory, Remember, Remembered, Scoped, Search};
+use memory_core::engine::{Forget, Remember, Remembered, Scoped, Search};
 use memory_core::model::{CounterId, TokenCounter};
 use memory_core::novelty::Gate;
-use memory_core::reference::{MemRecords, MemText};
+use memory_core::reference::MemText;
 use memory_core::store::chat::Page;
 use memory_core::time::Stopwatch;
 use memory_core::window::{BufferConfig, Folding, HeuristicCounter, MemoryStats};
-use memory_core::{Error, Filter, ItemId, Message, MessageId, Role, StoredRecord, Truth};
+use memory_core::{Error, Filter, ItemId, Message, MessageId, Role, StoredRecord};
 use memory_testkit::doubles::EmbedderMode;
 use tokio::task::JoinHandle;
 
@@ -92,15 +92,8 @@ async fn s2_12_recounting_a_long_message_for_a_fold_holds_up_no_other_task() {
     talk.append(vec![story(&bench), bench.say(Role::Assistant, "A fine story.")]).await.unwrap();
     talk.append(bench.chatter(5)).await.unwrap();
     let (counter, beside) = Waiting::beside();
-    let records = Truth::records(Arc::new(MemRecords::default()));
-    let keeper = Memory::builder(Truth::chat(Arc::clone(&bench.truth)), records)
-        .text(Arc::new(MemText::new(Analysis::english().name())))
-        .buffer(BufferConfig::default().with_limit(1_500))
-        .counter(counter)
-        .clock(bench.clock.clone())
-        .build()
-        .await
-        .unwrap();
+    let keeper = bench.elsewhere().text(Arc::new(MemText::new(Analysis::english().name()))).counter(counter);
+    let keeper = keeper.buffer(BufferConfig::default().with_limit(1_500)).build().await.unwrap();
     let report = keeper.upkeep_once().await.unwrap();
     assert!(report.summarised > 0 && report.failures.is_empty(), "{report:?}");
     beside.await.unwrap();
@@ -112,9 +105,7 @@ async fn s2_12_recounting_a_long_message_for_a_context_holds_up_no_other_task() 
     let talk = bench.session("ada");
     talk.append(vec![story(&bench), bench.say(Role::Assistant, "A fine story.")]).await.unwrap();
     let (counter, beside) = Waiting::beside();
-    let records = Truth::records(Arc::new(MemRecords::default()));
-    let builder = Memory::builder(Truth::chat(Arc::clone(&bench.truth)), records).counter(counter);
-    let reader = builder.clock(bench.clock.clone()).build().await.unwrap();
+    let reader = bench.elsewhere().counter(counter).build().await.unwrap();
     let there = reader.of(bench.owner("ada").scope()).session(talk.id());
     let context = there.context("", 100_000).await.unwrap();
     assert_eq!((context.parts.len(), context.receipt.recounted), (2, 2));

@@ -7,6 +7,7 @@ use memory_core::engine::{Remember, Search};
 use memory_core::rank::Decay;
 use memory_core::store::chat::{Page, View};
 use memory_core::{ItemId, Message, RecordId, Role, Seq, Timestamp};
+use memory_testkit::generate::Random;
 
 use crate::bench::Bench;
 
@@ -17,19 +18,6 @@ const ROUND: usize = 100;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const YEAR: Duration = Duration::from_secs(365 * 86_400);
-
-/// A sequence that looks random: SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-}
 
 fn micros(time: Duration) -> i64 {
     i64::try_from(time.as_micros()).unwrap()
@@ -72,7 +60,7 @@ async fn ten_thousand_jumps_of_the_clock_change_no_order_and_bring_nothing_back(
     let kept = ada.remember(Remember::fact("The boiler is in the cellar")).await.unwrap().id;
     let long = Remember::fact("The boiler is guaranteed").with_ttl(1_000 * YEAR);
     let kept = [kept, ada.remember(long).await.unwrap().id];
-    let (mut dice, mut seen, mut last) = (Dice(13), Seen::default(), begun);
+    let (mut dice, mut seen, mut last) = (Random::new(13), Seen::default(), begun);
     for jump in 0..JUMPS {
         let now = bench.memory.now().0;
         // An hour back, a year forwards, not at all, or to some time of the first hour.
@@ -80,7 +68,7 @@ async fn ten_thousand_jumps_of_the_clock_change_no_order_and_bring_nothing_back(
             0 => now - micros(HOUR),
             1 => now + micros(YEAR),
             2 => now,
-            _ => begun.0 + micros(Duration::from_secs(dice.below(HOUR.as_secs()))),
+            _ => begun.0 + micros(Duration::from_secs(dice.number() % HOUR.as_secs())),
         };
         bench.clock.set(Timestamp(to));
         let message = Message::new(Role::User, format!("message {jump}"), bench.memory.now());

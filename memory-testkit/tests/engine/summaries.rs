@@ -206,14 +206,8 @@ async fn a_record_that_was_made_from_a_summary_falls_with_the_session() {
 #[tokio::test]
 async fn a_window_that_another_process_filled_is_summarised_by_whoever_runs_upkeep() {
     let (bench, talk) = full(None).await;
-    let records = Truth::records(Arc::new(MemRecords::default()));
-    let keeper = Memory::builder(Truth::chat(Arc::clone(&bench.truth)), records)
-        .text(Arc::new(MemText::new(Analysis::english().name())))
-        .buffer(BufferConfig::default().with_limit(1_500))
-        .clock(bench.clock.clone())
-        .build()
-        .await
-        .unwrap();
+    let keeper = bench.elsewhere().text(Arc::new(MemText::new(Analysis::english().name())));
+    let keeper = keeper.buffer(BufferConfig::default().with_limit(1_500)).build().await.unwrap();
     let report = keeper.upkeep_once().await.unwrap();
     assert!(report.summarised > 0 && report.failures.is_empty(), "{report:?}");
     assert!(talk.state().await.unwrap().active_tokens <= 750);
