@@ -5,7 +5,7 @@ mod enlist;
 use memory_core::error::{Error, Result};
 use memory_core::id::{RecordId, Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
-use memory_core::store::upkeep::{Backlog, IndexName, Note, Outcome, Target, latest_due, legible};
+use memory_core::store::upkeep::{Backlog, IndexName, Note, NotePages, Outcome, Target, latest_due};
 use memory_core::time::Timestamp;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -17,9 +17,6 @@ use crate::number::{bound, limit, loaded, stored};
 use crate::owner::{Truth, scope_of};
 
 pub(crate) use enlist::{doubt, enlist, indexes, retire, revive};
-
-/// How many notes at least are read behind those that cannot be read.
-const STEP: usize = 64;
 
 /// Returns up to `count` notes of `index` that are due at `now`, the longest due first.
 pub(crate) async fn pending(
@@ -40,28 +37,15 @@ pub(crate) async fn pending(
                  ORDER BY due, place LIMIT $5)) \
                  SELECT scope, target, session, record, epoch, \"from\", upto, stamp, attempts, gone FROM n \
                  ORDER BY due, place LIMIT $6 OFFSET $7";
-            let (mut notes, mut illegible, mut seen) = (Vec::new(), None, 0);
-            while notes.len() < count {
-                // Where notes cannot be read, the ones behind them take their places.
-                let wanted = count - notes.len();
-                let wanted = if seen == 0 { wanted } else { wanted.max(STEP) };
+            let mut pages = NotePages::new(count);
+            while let Some((most, offset)) = pages.next_page() {
                 let found = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
-                let found = found.bind(now.0).bind(latest_due(now).0).bind(limit(wanted.saturating_add(seen)));
-                let found = found.bind(limit(wanted)).bind(limit(seen));
+                let found = found.bind(now.0).bind(latest_due(now).0).bind(limit(most.saturating_add(offset)));
+                let found = found.bind(limit(most)).bind(limit(offset));
                 let rows = found.fetch_all(&mut *connection).await.doing(doing)?;
-                for row in &rows {
-                    match note(row, doing) {
-                        Ok(note) => notes.push(note),
-                        Err(failure) => illegible = illegible.or(Some(failure.error)),
-                    }
-                }
-                if rows.len() < wanted {
-                    break;
-                }
-                seen += rows.len();
+                pages.take(rows.iter().map(|row| note(row, doing).map_err(|failure| failure.error)));
             }
-            notes.truncate(count);
-            Ok(legible(notes.into_iter().map(Ok).chain(illegible.map(Err)))?)
+            Ok(pages.finish()?)
         })
     });
     notes.await

@@ -8,7 +8,7 @@ mod tests;
 use memory_core::error::{Error, Result};
 use memory_core::id::{RecordId, Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
-use memory_core::store::upkeep::{Backlog, IndexName, Note, Target, latest_due, legible};
+use memory_core::store::upkeep::{Backlog, IndexName, Note, NotePages, Target, latest_due};
 use memory_core::time::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -22,9 +22,6 @@ pub(crate) use enlist::{doubt, enlist, indexes, retire, revive};
 pub(crate) use settle::settle;
 
 const MARK: &str = "note what is to be indexed";
-
-/// How many notes at least are read behind those that cannot be read.
-const STEP: usize = 64;
 
 /// Before every time, so that a note is due at once.
 const AT_ONCE: i64 = i64::MIN;
@@ -150,31 +147,18 @@ pub(crate) async fn pending(
                  LEFT JOIN session ON session.id = note.session \
                  WHERE note.enlisted = (SELECT id FROM enlisted WHERE truth = ? AND name = ?) \
                  AND note.dead = 0 AND note.due BETWEEN ? AND ? ORDER BY note.due, note.place LIMIT ? OFFSET ?";
-            let (mut notes, mut illegible) = (Vec::new(), None);
+            let mut pages = NotePages::new(count);
             // Due notes, then those that were delayed while the clock was wrong.
             for (first, last) in [(AT_ONCE, now.0), (latest_due(now).0.saturating_add(1), i64::MAX)] {
-                let mut seen = 0;
-                while notes.len() < count {
-                    // Where notes cannot be read, the ones behind them take their places.
-                    let wanted = count - notes.len();
-                    let wanted = if seen == 0 { wanted } else { wanted.max(STEP) };
+                pages.restart();
+                while let Some((most, offset)) = pages.next_page() {
                     let found = sqlx::query(sql).bind(truth.number()).bind(index.as_str()).bind(first).bind(last);
-                    let found = found.bind(limit(wanted)).bind(limit(seen));
+                    let found = found.bind(limit(most)).bind(limit(offset));
                     let rows = found.fetch_all(&mut *connection).await.doing(doing)?;
-                    for row in &rows {
-                        match note(row, doing) {
-                            Ok(note) => notes.push(note),
-                            Err(error) => illegible = illegible.or(Some(error)),
-                        }
-                    }
-                    if rows.len() < wanted {
-                        break;
-                    }
-                    seen += rows.len();
+                    pages.take(rows.iter().map(|row| note(row, doing)));
                 }
             }
-            notes.truncate(count);
-            legible(notes.into_iter().map(Ok).chain(illegible.map(Err)))
+            pages.finish()
         })
     });
     work.await

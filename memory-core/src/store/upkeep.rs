@@ -142,6 +142,67 @@ pub fn legible(read: impl IntoIterator<Item = Result<Note>>) -> Result<Vec<Note>
     }
 }
 
+/// How many rows a page has at least that is read because notes before it cannot be read.
+const STEP: usize = 64;
+
+/// Reads notes page by page, for [`Upkeep::pending`]. Where notes cannot be read, the ones behind them take their places.
+#[derive(Debug)]
+pub struct NotePages {
+    most: usize,
+    /// How many rows of the present order were read.
+    offset: usize,
+    /// How many rows the last page could have had.
+    limit: usize,
+    is_end: bool,
+    notes: Vec<Note>,
+    illegible: Option<Error>,
+}
+
+impl NotePages {
+    /// Reads at most `most` notes.
+    pub fn new(most: usize) -> Self {
+        Self { most, offset: 0, limit: 0, is_end: false, notes: Vec::new(), illegible: None }
+    }
+
+    /// Returns the limit and the offset of the next page; none if there are enough notes, or the last page was not full.
+    pub fn next_page(&mut self) -> Option<(usize, usize)> {
+        let left = self.most.saturating_sub(self.notes.len());
+        if left == 0 || self.is_end {
+            return None;
+        }
+        self.limit = if self.offset == 0 { left } else { left.max(STEP) };
+        Some((self.limit, self.offset))
+    }
+
+    /// Takes the rows of that page.
+    pub fn take(&mut self, rows: impl IntoIterator<Item = Result<Note>>) {
+        let mut count = 0;
+        for note in rows {
+            count += 1;
+            match note {
+                Ok(note) => self.notes.push(note),
+                Err(error) => self.illegible = self.illegible.take().or(Some(error)),
+            }
+        }
+        self.offset += count;
+        self.is_end = count < self.limit;
+    }
+
+    /// Goes on at the beginning of other rows.
+    pub fn restart(&mut self) {
+        (self.offset, self.is_end) = (0, false);
+    }
+
+    /// Returns the notes.
+    ///
+    /// # Errors
+    /// As [`legible`].
+    pub fn finish(mut self) -> Result<Vec<Note>> {
+        self.notes.truncate(self.most);
+        legible(self.notes.into_iter().map(Ok).chain(self.illegible.map(Err)))
+    }
+}
+
 /// The outcome of a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
