@@ -198,7 +198,8 @@ mod over_http {
     }
 }
 
-#[cfg(all(test, feature = "http-models"))]
+#[cfg(test)]
+#[cfg(feature = "http-models")]
 mod tests {
     use super::over_http::config;
     use crate::settings::{Settings, keys};
