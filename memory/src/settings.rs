@@ -229,7 +229,7 @@ impl Settings {
     /// use memory::{BoardEntry, Scope, Settings};
     ///
     /// let memory = Settings::new("memory:").with_board("memory:").open().await?.build().await?; // or "redis://board"
-    /// let team = memory.of(&Scope::new("acme", "team:research")?).blackboard();
+    /// let team = memory.of(&Scope::team("acme", "research")?).blackboard();
     /// team.put(&BoardEntry::new("plan", "Ada writes, Bob reviews")).await?;
     /// assert_eq!(team.search("who is writing?", 3).await?.hits[0].entry.key, "plan");
     /// # Ok(())

@@ -1,4 +1,5 @@
-//! Names that the servers take, in URLs and in settings. As each adapter has it, also where its feature is off.
+//! Names that the servers take, in URLs and in settings. Each rule is its adapter's, and said once more because an adapter is not
+//! there where its feature is off; tests compare the two.
 
 /// Returns whether Postgres takes a name for the schema of the tables.
 pub(super) fn is_schema(name: &str) -> bool {

@@ -127,6 +127,24 @@ fn names_are_judged_as_the_adapters_judge_them() {
     }
 }
 
+#[cfg(all(feature = "qdrant", feature = "redis"))]
+#[tokio::test]
+async fn prefixes_are_judged_as_the_adapters_judge_them() {
+    let long = "x".repeat(201);
+    let names = ["", "a", "A", "-a", "_a", "a.b", "a:b", "a{b", "ü", &long[..64], &long[..65], &long[..200], &long];
+    for name in names {
+        // Neither connects: one has no time for it, the other would send a key in clear. The prefix is judged before.
+        let config = memory_redis::RedisConfig::new("redis://h").with_timeout(std::time::Duration::ZERO);
+        let error = memory_redis::Redis::connect(config.with_prefix(name)).await.err().unwrap().to_string();
+        let is_refused = check_query(&format!("redis://h?prefix={name}")).is_err();
+        assert_eq!(is_refused, error.contains("prefix"), "{name}: {error}");
+        let config = memory_qdrant::QdrantConfig::new("http://h").with_api_key("key");
+        let error = memory_qdrant::Qdrant::connect(config.with_prefix(name)).await.err().unwrap().to_string();
+        let is_refused = check_query(&format!("qdrant://h?prefix={name}")).is_err();
+        assert_eq!(is_refused, error.contains("prefix"), "{name}: {error}");
+    }
+}
+
 #[test]
 fn files_are_found_in_urls() {
     let table = [

@@ -128,13 +128,13 @@ pub(super) fn buffer(values: &Values) -> BufferConfig {
     buffer
 }
 
-/// Returns the ranking, if that of the preset is `preset`.
 /// Returns how many entries a board holds, and what keeps one.
 pub(super) fn boards(values: &Values) -> (usize, Keep) {
     let keep = if values.flag(&BOARD_REFRESH) == Some(false) { Keep::Put } else { Keep::Used };
     (values.count(&BOARD_ENTRIES).unwrap_or(MemBlackboard::DEFAULT_CAPACITY), keep)
 }
 
+/// Returns the ranking, if that of the preset is `preset`.
 fn ranking(values: &Values, preset: Ranking) -> Ranking {
     let mut ranking = match values.text(&RANKING) {
         Some("rrf") => Ranking::rrf(),

@@ -28,6 +28,12 @@ pub(super) fn all() -> impl Iterator<Item = &'static Key> {
     [buffer::BUFFER, tiers::TIERS, servers::SERVERS, models::MODELS].into_iter().flatten().copied()
 }
 
+/// Returns the sections of models: each says where one is asked.
+#[cfg(test)]
+pub(super) fn sections_of_models() -> Vec<&'static str> {
+    models::MODELS.iter().filter(|key| key.name() == "base_url").map(|key| key.section()).collect()
+}
+
 /// Returns the sections, in order, and what each is about.
 pub(super) const SECTIONS: &[(&str, &str)] = &[
     ("buffer", "What a conversation's window shows, when its oldest part leaves, and how it is searched."),

@@ -198,52 +198,55 @@ mod over_http {
     }
 }
 
-#[cfg(all(test, feature = "http-models"))]
+#[cfg(test)]
+#[cfg(feature = "http-models")]
 mod tests {
     use super::over_http::config;
-    use crate::settings::Settings;
-    use crate::settings::keys::{
-        self, EMBEDDING_DEADLINE, EMBEDDING_KEY, EMBEDDING_URL, RERANKER_DEADLINE, RERANKER_KEY, RERANKER_URL,
-        SUMMARIZER_DEADLINE, SUMMARIZER_KEY, SUMMARIZER_URL,
-    };
+    use crate::settings::{Settings, keys};
+
+    /// Returns in words how the server of a section is asked that says these bounds.
+    fn shown(section: &str, bounds: &[&str]) -> String {
+        let model: &[&str] = match section {
+            "embedding" => &[],
+            "reranker" => &["model: cohere/mine"],
+            _ => &["model: openai/mine"],
+        };
+        let lines = [model, bounds].concat().join(", ");
+        let yaml = format!("memory: {{ buffer: {{ embedding_model: openai/mine }}, {section}: {{ {lines} }} }}");
+        let values = Settings::from_yaml(&yaml, |_| None).unwrap().values;
+        let key = |name: &str| keys::all().find(|key| key.section() == section && key.name() == name).unwrap();
+        let server = ["base_url", "api_key", "deadline_seconds"].map(key);
+        format!("{:?}", config(&values, server, "https://models.example").unwrap())
+    }
 
     #[test]
     fn s1_19_every_section_of_a_model_bounds_its_requests() {
-        let shown = |bounds: &[&str]| {
-            let bounds: String = bounds.iter().map(|bound| format!("\n    {bound}")).collect();
-            let yaml = format!(
-                "memory:
-  buffer:
-    embedding_model: openai/mine
-  embedding:{bounds}
-  summarizer:
-    model: openai/mine{bounds}
-  reranker:
-    model: cohere/mine{bounds}
-"
-            );
-            let values = Settings::from_yaml(&yaml, |_| None).unwrap().values;
-            let sections = [
-                [&EMBEDDING_URL, &EMBEDDING_KEY, &EMBEDDING_DEADLINE],
-                [&SUMMARIZER_URL, &SUMMARIZER_KEY, &SUMMARIZER_DEADLINE],
-                [&RERANKER_URL, &RERANKER_KEY, &RERANKER_DEADLINE],
-            ];
-            sections.map(|keys| format!("{:?}", config(&values, keys, "https://models.example").unwrap()))
-        };
-        for made in shown(&["retries: 5", "concurrency: 3", "requests_per_minute: 60"]) {
-            assert!(made.contains("retries: 5, concurrency: 3, requests_per_minute: Some(60)"), "{made}");
+        let sections = keys::sections_of_models();
+        assert!(sections.len() >= 5, "{sections:?}");
+        for section in &sections {
+            let made = shown(section, &["retries: 5", "concurrency: 3", "requests_per_minute: 60"]);
+            assert!(made.contains("retries: 5, concurrency: 3, requests_per_minute: Some(60)"), "{section}: {made}");
         }
-        // What the table of settings names as the default is what counts where nothing is said.
-        let (unsaid, bounds) = (shown(&[]), ["deadline_seconds", "retries", "concurrency"]);
-        let asked = ["embedding", "summarizer", "reranker"];
-        for key in keys::all().filter(|key| asked.contains(&key.section()) && bounds.contains(&key.name())) {
-            assert_eq!(shown(&[&format!("{}: {}", key.name(), key.default)]), unsaid, "{}", key.path);
+        // What the table of settings names as the default is what counts where nothing is said. Two deadlines bound something else
+        // than a call that answers at once: all the requests of an extractor, and an answer that a chat streams.
+        let bounds = ["deadline_seconds", "retries", "concurrency"];
+        let others = ["extractor.deadline_seconds", "chat.deadline_seconds"];
+        for key in keys::all().filter(|key| sections.contains(&key.section()) && bounds.contains(&key.name())) {
+            if !others.contains(&key.path) {
+                let said = format!("{}: {}", key.name(), key.default);
+                assert_eq!(shown(key.section(), &[&said]), shown(key.section(), &[]), "{}", key.path);
+            }
         }
     }
 
     #[test]
     fn s1_19_bounds_of_a_model_that_is_not_asked_are_refused() {
-        let error = Settings::from_yaml("memory: { reranker: { retries: 5 } }", |_| None).unwrap_err();
-        assert!(error.to_string().contains("say `reranker.model` too"), "{error}");
+        for section in keys::sections_of_models() {
+            let yaml = format!("memory: {{ {section}: {{ retries: 5 }} }}");
+            let error = Settings::from_yaml(&yaml, |_| None).unwrap_err();
+            let own = format!("{section}.model");
+            let model = if section == "embedding" { "buffer.embedding_model" } else { own.as_str() };
+            assert!(error.to_string().contains(&format!("say `{model}` too")), "{section}: {error}");
+        }
     }
 }

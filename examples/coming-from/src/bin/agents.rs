@@ -23,12 +23,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // `create_agent_buffer`, `add_to_agent`: what is to last is a session, of an owner that is the agent.
     let memory = memory::open("memory:").await?.build().await?;
-    let planner = memory.of(&Scope::new("acme", "agent:planner")?).session(&SessionId::new("run-1")?);
+    let planner = memory.of(&Scope::agent("acme", "planner")?).session(&SessionId::new("run-1")?);
     let said = Message::new(Role::Assistant, "First I look up the trains.", memory.now());
     planner.append(vec![said]).await?;
 
     // `Blackboard`, `BlackboardEntry::new(k, v).with_ttl(secs)`, `add_to_blackboard`; `with_embeddings` is `BoardEntry::embedded`.
-    let board = memory.of(&Scope::new("acme", "team:travel")?).blackboard();
+    let board = memory.of(&Scope::team("acme", "travel")?).blackboard();
     board.put(&BoardEntry::new("train", "leaves at nine").with_ttl(Duration::from_secs(60))).await?;
     if let Some(train) = board.get("train").await? {
         writeln!(io::stdout(), "the train {}", train.value)?;

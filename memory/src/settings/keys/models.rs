@@ -79,6 +79,15 @@ keys! { MODELS;
     EXTRACTOR_DEADLINE "extractor.deadline_seconds" [] []
         Time, "50",
         "How long finding the facts of 16 messages may take, in seconds, at most 60.";
+    EXTRACTOR_RETRIES "extractor.retries" [] []
+        Whole(0), "2",
+        "How often a call is tried again where that may help.";
+    EXTRACTOR_CONCURRENCY "extractor.concurrency" [] []
+        Whole(1), "8",
+        "How many requests are under way at once, at most 1024.";
+    EXTRACTOR_RATE "extractor.requests_per_minute" [] []
+        Whole(1), "as the server allows",
+        "How many requests are made in a minute at most, evenly spread.";
     EXTRACTOR_WINDOW "extractor.window_tokens" [] []
         Whole(4096), "32768",
         "How many tokens a model of Ollama may hold at once; it is asked for as many as it needs.";
@@ -97,4 +106,13 @@ keys! { MODELS;
     CHAT_DEADLINE "chat.deadline_seconds" [] []
         Time, "600",
         "How long an answer may take, over all attempts, in seconds.";
+    CHAT_RETRIES "chat.retries" [] []
+        Whole(0), "2",
+        "How often a call is tried again where that may help.";
+    CHAT_CONCURRENCY "chat.concurrency" [] []
+        Whole(1), "8",
+        "How many requests are under way at once, at most 1024.";
+    CHAT_RATE "chat.requests_per_minute" [] []
+        Whole(1), "as the server allows",
+        "How many requests are made in a minute at most, evenly spread.";
 }

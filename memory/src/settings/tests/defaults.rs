@@ -19,11 +19,11 @@ fn beside(path: &str) -> &'static str {
 
 #[test]
 fn s1_19_a_file_that_says_a_default_makes_what_one_makes_that_does_not() {
+    // What servers and models go by where nothing is said, they know themselves.
+    let others = [keys::sections_of_models(), vec!["elastic", "qdrant"]].concat();
     let mut compared = 0;
     for key in keys::all() {
         let is_value = !matches!(key.kind, Kind::Text | Kind::Secret | Kind::Place(_) | Kind::Model(..));
-        // What servers and models go by where nothing is said, they know themselves.
-        let others = ["elastic", "qdrant", "embedding", "summarizer", "reranker", "extractor", "chat"];
         let is_ours = !others.contains(&key.section());
         if !is_value || !is_ours || key.kind.read(key.default).is_err() {
             continue;
@@ -94,6 +94,22 @@ fn s1_19_the_window_of_a_summariser_is_the_one_that_the_table_names() {
     };
     let key = &crate::settings::keys::SUMMARIZER_WINDOW;
     assert_eq!(shown(&format!(", {}: {}", key.name(), key.default)), shown(""));
+}
+
+#[cfg(feature = "http-models")]
+#[test]
+fn s1_19_the_tokens_of_an_extractor_are_those_that_the_table_names() {
+    use crate::settings::keys::{EXTRACTOR_PROMPT, EXTRACTOR_WINDOW};
+
+    let shown = |more: &str| {
+        let yaml = format!("memory: {{ extractor: {{ model: ollama/m{more} }} }}");
+        let settings = Settings::from_yaml(&yaml, |_| None).unwrap();
+        format!("{:?}", models::extractor(&settings.values).unwrap().unwrap())
+    };
+    for key in [&EXTRACTOR_WINDOW, &EXTRACTOR_PROMPT] {
+        assert_eq!(shown(&format!(", {}: {}", key.name(), key.default)), shown(""), "{}", key.path);
+        assert_ne!(shown(&format!(", {}: 7777", key.name())), shown(""), "{}", key.path);
+    }
 }
 
 #[cfg(feature = "elastic")]

@@ -8,9 +8,6 @@ use super::*;
 use crate::settings::key::{Key, Kind};
 use crate::settings::keys::SECTIONS;
 
-/// Read where stores are opened, not where the memory is built.
-const OPENING: &[&str] = &["persistent", "embedding", "summarizer", "reranker", "extractor", "chat"];
-
 fn sample(key: &Key) -> String {
     match key.kind {
         Kind::Flag => (key.default != "true").to_string(),
@@ -63,7 +60,9 @@ fn s1_19_every_setting_changes_the_memory() {
         "buffer.half_life_seconds" | "buffer.candidates" => ", ranking: kari",
         _ => "",
     };
-    for key in keys::all().filter(|key| !OPENING.contains(&key.section())) {
+    // Read where stores are opened, not where the memory is built.
+    let opening = [keys::sections_of_models(), vec!["persistent"]].concat();
+    for key in keys::all().filter(|key| !opening.contains(&key.section())) {
         if cfg!(not(feature = "sqlite")) && key.path.starts_with("journal.max_") {
             continue;
         }
