@@ -170,7 +170,7 @@ impl Search {
     /// use memory_core::Scope;
     /// use memory_core::engine::Search;
     ///
-    /// let team = Scope::new("acme", "team:support")?;
+    /// let team = Scope::team("acme", "support")?;
     /// let found = ada.search(&Search::new("Who is on call?").sharing([team])).await?;
     /// for hit in found.hits {
     ///     let whose = hit.shared_by.map_or("mine".to_owned(), |owner| owner.subject());

@@ -167,7 +167,7 @@ impl ContextRequest {
     /// use memory_core::engine::ContextRequest;
     ///
     /// // Ada's conversation, with what she and her team know.
-    /// let team = Scope::new("acme", "team:support")?;
+    /// let team = Scope::team("acme", "support")?;
     /// let context = session.assemble(&ContextRequest::new("Who is on call?", 4_000).sharing([team.clone()])).await?;
     /// assert!(context.receipt.search.sharing.iter().all(|asked| asked.owner == team));
     /// # Ok(())
