@@ -17,6 +17,7 @@
     "[docs/operations.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/operations.md\n",
     "[docs/upgrade.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/upgrade.md\n",
     "[docs/faults.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/faults.md\n",
+    "[docs/complaints.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/complaints.md\n",
     "[docs/reliability.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/reliability.md\n",
     "[docs/write-gate.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/write-gate.md\n",
     "[CONTRIBUTING.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/CONTRIBUTING.md\n",
