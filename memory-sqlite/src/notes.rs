@@ -31,7 +31,7 @@ const AT_ONCE: i64 = i64::MIN;
 pub(crate) enum Mark {
     /// Messages were appended.
     Appended { from: i64, upto: i64 },
-    /// Messages that an index may already hold were changed.
+    /// Messages that an index may already hold were changed. No reader who finds facts holds any.
     Changed { from: i64, upto: i64 },
     /// The session was deleted.
     Emptied,
@@ -56,10 +56,11 @@ impl Mark {
          upto = max(upto, excluded.upto), attempts = iif(dead, 0, attempts), due = iif(dead, excluded.due, due), \
          place = iif(dead, excluded.place, place), dead = 0";
 
-    /// Extends the notes with a new stamp, so that a settlement under way does not cover the change.
+    /// Extends the notes with a new stamp, so that a settlement under way does not cover the change. Those of whoever finds facts
+    /// stay as they are.
     const CHANGED: &str = "INSERT INTO note (owner, enlisted, session, epoch, \"from\", upto, gone, stamp, due, place) \
          SELECT ?1, enlisted.id, ?2, ?3, ?4, ?5, ?6, sequence.last, ?7, sequence.last FROM enlisted, sequence \
-         WHERE enlisted.truth = 0 \
+         WHERE enlisted.truth = ?8 AND instr(enlisted.name, ?9) <> 1 \
          ON CONFLICT DO UPDATE SET epoch = excluded.epoch, \"from\" = min(\"from\", excluded.\"from\"), \
          upto = max(upto, excluded.upto), stamp = excluded.stamp, attempts = 0, due = excluded.due, \
          place = excluded.place, dead = 0";
@@ -92,7 +93,7 @@ pub(crate) async fn mark(
     };
     let is_gone = matches!(mark, Mark::Emptied);
     let note = sqlx::query(sql).bind(owner.id).bind(session).bind(owner.epoch).bind(from).bind(upto);
-    let note = note.bind(is_gone).bind(AT_ONCE).bind(truth.number());
+    let note = note.bind(is_gone).bind(AT_ONCE).bind(truth.number()).bind(IndexName::FACTS);
     note.execute(connection).await.doing(MARK).map(|_| ())
 }
 

@@ -48,11 +48,7 @@ pub(crate) async fn run(call: &Call, args: &Facts, output: &mut Output) -> Resul
 
 /// Returns the names under which facts are found in this database: of rules, or of models that settings have named.
 async fn following(memory: &Memory) -> Result<Vec<IndexName>, Failure> {
-    Ok(memory.indexes().await?.into_iter().filter(finds_facts).collect())
-}
-
-fn finds_facts(index: &IndexName) -> bool {
-    index.as_str().starts_with("facts/")
+    Ok(memory.indexes().await?.into_iter().filter(IndexName::finds_facts).collect())
 }
 
 /// Returns whether facts are found with every command: by rules, or by whom the settings name.
@@ -63,7 +59,7 @@ async fn is_on(call: &Call, memory: &Memory) -> Result<bool, Failure> {
 
 async fn tell(call: &Call, memory: &Memory, output: &mut Output) -> Result<(), Failure> {
     let is_on = is_on(call, memory).await?;
-    let status = memory.status().await.indexes.into_iter().find(|index| finds_facts(&index.name));
+    let status = memory.status().await.indexes.into_iter().find(|index| index.name.finds_facts());
     let pending = status.and_then(|index| index.backlog.ok()).map_or(0, |backlog| backlog.pending);
     if output.is_json() {
         return Ok(output.json(&json!({ "on": is_on, "pending": pending }))?);

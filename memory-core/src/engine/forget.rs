@@ -22,7 +22,7 @@ use crate::store::upkeep::{Backlog, IndexName};
 
 use super::event::Event;
 use super::handle::Scoped;
-use super::inner::{Inner, finds_facts};
+use super::inner::Inner;
 use bounds::{ATTEMPTS, BATCH};
 use derived::{Fall, Protected};
 use places::{Standing, neighbourhoods};
@@ -316,7 +316,7 @@ impl Inner {
     /// Returns the indexes that follow truth but are not open here, with how many notes of the owner each has pending. Whoever finds
     /// facts follows it too, and holds nothing that could be left.
     async fn unasked(&self, scope: &Scope) -> Result<Vec<Unasked>> {
-        let is_elsewhere = |name: &IndexName| self.index(name).is_none() && !finds_facts(name);
+        let is_elsewhere = |name: &IndexName| self.index(name).is_none() && !name.finds_facts();
         let unasked = self.following().await?.into_iter().filter(is_elsewhere).map(|name| async move {
             let notes = self.backlog_of(scope, &name).await.map(|Backlog { pending, dead }| pending + dead);
             Unasked { index: name.as_str().to_owned(), notes: notes.ok() }

@@ -51,7 +51,7 @@ pub(super) use beginnings::{Beginnings, Begun};
 pub(super) use boards::Boards;
 pub(super) use buffers::Buffers;
 pub(super) use enlistment::{Enlistment, EnlistmentState, NOTED_IN_ONE_STEP};
-pub(super) use extraction::{Extraction, finds_facts};
+pub(super) use extraction::Extraction;
 pub(super) use given_up::GivenUpCounts;
 pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;

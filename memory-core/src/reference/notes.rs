@@ -126,7 +126,11 @@ impl Notes {
 
     /// Notes a change of `target` for every index.
     pub(super) fn mark(&mut self, scope: &Scope, target: &Target, epoch: Epoch, mark: Mark) {
-        for index in self.indexes.values_mut() {
+        for (name, index) in &mut self.indexes {
+            // Nothing of what was changed lies with those who find facts.
+            if matches!(mark, Mark::Changed { .. }) && name.finds_facts() {
+                continue;
+            }
             self.last += 1;
             index.queue.mark(scope, target, epoch, mark, self.last);
         }

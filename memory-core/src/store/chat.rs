@@ -365,6 +365,9 @@ pub trait ChatStore: Store {
     ///
     /// Returns what was touched, each message once, in the order of `ids`. Absent, foreign and forgotten ids are skipped. A
     /// summary's id removes the summary. An empty list forgets nothing.
+    ///
+    /// A message is noted with its neighbours for every enlisted index, but not for those who find facts
+    /// ([`IndexName::finds_facts`](crate::store::upkeep::IndexName::finds_facts)).
     async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>>;
 
     /// Deletes a session if it is still as it was `seen`, and returns how many messages it held, not counting forgotten ones

@@ -19,6 +19,9 @@ use crate::vector::EmbeddingSpace;
 pub struct IndexName(Arc<str>);
 
 impl IndexName {
+    /// What the names of those begin with who find facts in what is said. They hold no copy of what they read ([`Upkeep::enlist`]).
+    pub const FACTS: &'static str = "facts/";
+
     /// Returns the index name `name`.
     ///
     /// # Errors
@@ -36,6 +39,11 @@ impl IndexName {
     /// Returns whether it is the index of a space.
     pub fn is_of_meaning(&self) -> bool {
         self.0.starts_with("vector/")
+    }
+
+    /// Returns whether it is of somebody who finds facts, and of no index.
+    pub fn finds_facts(&self) -> bool {
+        self.0.starts_with(Self::FACTS)
     }
 
     /// Returns the name.
@@ -246,6 +254,9 @@ pub trait Upkeep: Store {
     /// everything is noted, nothing changes. If it is enlisted in another one, the new incarnation is stored and everything is
     /// noted anew; existing notes stay, and a settlement under way does not cover them. Without an incarnation, because the
     /// index cannot be asked, an enlisted index keeps the one it has.
+    ///
+    /// Who finds facts ([`IndexName::finds_facts`]) is enlisted like an index, but has no entries that could hold forgotten words, and
+    /// may be paid for each reading. So a redaction makes no note for such a name, and leaves those that it has as they are.
     async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool>;
 
     /// Forgets the incarnation of `index`, so that the next enlisting notes everything anew.

@@ -42,6 +42,7 @@ fn migrations() -> Vec<Migration> {
         plain(27, "retire beside", include_str!("../../migrations/0027_retire_beside.sql")),
         plain(28, "half enlisted", include_str!("../../migrations/0028_half_enlisted.sql")),
         plain(29, "places", include_str!("../../migrations/0029_places.sql")),
+        plain(30, "found facts", include_str!("../../migrations/0030_found_facts.sql")),
     ]
 }
 

@@ -4,6 +4,7 @@ use memory_core::error::Result;
 use memory_core::id::{MessageId, SessionId};
 use memory_core::scope::Scope;
 use memory_core::store::chat::Redacted;
+use memory_core::store::upkeep::IndexName;
 
 use crate::client::{Call, Redis, detached};
 use crate::error::damaged;
@@ -19,7 +20,7 @@ pub(super) async fn redact(redis: &Redis, scope: &Scope, ids: &[MessageId]) -> R
         return Ok(Vec::new());
     }
     let ids = ids.iter().map(|id| id.0.as_bytes().to_vec());
-    let call = Call::release(&script::REDACT, redis.keys().owner(scope)).args(ids);
+    let call = Call::release(&script::REDACT, redis.keys().owner(scope)).arg(IndexName::FACTS).args(ids);
     let (redis, scope) = (redis.clone(), scope.clone());
     let work = async move {
         let touched = redis.change(&scope, call, REDACT).await?.list()?.lists()?;

@@ -61,8 +61,9 @@ local function mark_for(token, target, kind, from, upto, gone)
   write_note(token, target, note)
 end
 
-local function mark(target, kind, from, upto, gone)
-  for _, token in ipairs(tokens()) do
+-- The same for all indexes, or for those whose names do not begin with `spared`.
+local function mark(target, kind, from, upto, gone, spared)
+  for _, token in ipairs(tokens(spared)) do
     mark_for(token, target, kind, from, upto, gone or '0')
   end
 end

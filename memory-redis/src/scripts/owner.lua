@@ -29,11 +29,13 @@ local function prepare()
   end
 end
 
--- The tokens of the indexes. A name may hold `=`, a token does not.
-local function tokens()
+-- The tokens of the indexes, or of those whose names do not begin with `spared`. A name may hold `=`, a token does not.
+local function tokens(spared)
   local found = {}
   for entry in string.gmatch(indexes or '', '%S+') do
-    found[#found + 1] = string.match(entry, '=([^=]+)$')
+    if not spared or string.sub(entry, 1, #spared) ~= spared then
+      found[#found + 1] = string.match(entry, '=([^=]+)$')
+    end
   end
   return found
 end

@@ -1,9 +1,9 @@
--- Forgets messages and summaries. ARGV: two for `prepare`, then ids. Answers for each that was touched its id, session,
--- place, and the summaries that fell with it.
+-- Forgets messages and summaries. ARGV: two for `prepare`, what the names of those begin with who find facts, then ids. Answers for
+-- each that was touched its id, session, place, and the summaries that fell with it.
 -- What is forgotten already is looked at again: a server that was killed may have kept the beginning of its forgetting, and carried
 -- it out in front of a fold or a settlement that knew nothing of it.
 local wanted, standing = {}, {}
-for i = 3, #ARGV do wanted[i - 2] = ARGV[i] end
+for i = 4, #ARGV do wanted[i - 3] = ARGV[i] end
 for i, entry in ipairs(in_portions('HMGET', ids, wanted)) do
   local there = follow(wanted[i], entry)
   if there then standing[#standing + 1] = { id = wanted[i], there = there } end
@@ -138,10 +138,10 @@ for _, one in ipairs(standing) do
     s.from, s.upto = math.min(s.from or number, number), math.max(s.upto or number, number)
   end
 end
--- Noted first, and again by a repetition. Neighbours are searched by the words of it too.
+-- Noted first, and again by a repetition. Neighbours are searched by the words of it too. Who finds facts holds none of them.
 for _, s in pairs(sessions) do
   if s.from then
-    mark('s' .. s.name, 'changed', math.max(s.from - 1, 1), math.min(s.upto + 1, s.head))
+    mark('s' .. s.name, 'changed', math.max(s.from - 1, 1), math.min(s.upto + 1, s.head), '0', ARGV[3])
   end
 end
 for _, one in ipairs(standing) do

@@ -65,7 +65,12 @@ impl Notes {
     ) {
         self.last += 1;
         let (stamp, gone) = (self.last, change == Change::Gone);
-        for (_, rows) in self.indexes.iter_mut().filter(|(name, _)| only.is_none_or(|only| only == *name)) {
+        // Nothing of a message that is forgotten lies with those who find facts.
+        let is_redaction = only.is_none() && change == Change::Changed && *target != Target::Owner;
+        for (name, rows) in &mut self.indexes {
+            if only.is_some_and(|only| only != name) || is_redaction && name.finds_facts() {
+                continue;
+            }
             let fresh =
                 || Note { scope: scope.clone(), target: target.clone(), epoch, from, upto, stamp, attempts: 0, gone };
             let row = rows.entry((scope.clone(), target.clone()));

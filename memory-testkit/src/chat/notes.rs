@@ -19,6 +19,7 @@ scenarios!(TABLE: Chat = [
     a_redaction_of_what_is_indexed_is_noted,
     a_redaction_of_the_last_message_is_noted_within_the_session,
     a_redaction_behind_a_pending_note_widens_it,
+    a_redaction_has_nobody_read_again_who_finds_facts,
     an_append_alone_leaves_a_retry_waiting,
     a_redaction_makes_a_retry_due_at_once,
     a_deleted_session_is_gone_until_it_is_settled,
@@ -120,6 +121,30 @@ async fn a_redaction_behind_a_pending_note_widens_it(bed: Bed<Chat>) -> Scene {
     let note = only(due(&bed, &index).await?)?;
     check!(note.from <= Seq(2), "the note begins at {:?}, behind the change", note.from);
     equal(note.upto, Seq(6))
+}
+
+async fn a_redaction_has_nobody_read_again_who_finds_facts(bed: Bed<Chat>) -> Scene {
+    let (index, talk) = (enlist(&bed).await?, Talk::plain(&bed)?);
+    let reader = IndexName::new(&format!("{}test-1", IndexName::FACTS))?;
+    crate::upkeep::enlist(&**bed.store.upkeep(), &reader).await?;
+    let said = ids(&talk.say(&["one", "two", "three", "four"]).await?);
+    done(&bed, &reader, &only(due(&bed, &reader).await?)?, 3).await?;
+    let left = only(due(&bed, &reader).await?)?;
+    // One that was read, and the one that is still to be read.
+    let forgotten: Vec<_> = said.iter().copied().skip(1).step_by(2).collect();
+    talk.chat.store().redact(&talk.scope, &forgotten).await?;
+    equal(only(due(&bed, &reader).await?)?, left.clone())?;
+    // A settlement under way covers it.
+    done(&bed, &reader, &left, 4).await?;
+    talk.chat.store().redact(&talk.scope, &said).await?;
+    equal(due(&bed, &reader).await?, [])?;
+    equal(only(due(&bed, &index).await?)?.upto, Seq(4))?;
+    talk.say(&["five"]).await?;
+    let note = only(due(&bed, &reader).await?)?;
+    equal((note.from, note.upto), (Seq(5), Seq(5)))?;
+    talk.delete().await?;
+    check!(only(due(&bed, &reader).await?)?.gone, "the deletion is not noted");
+    Ok(())
 }
 
 /// Appends three messages and asks for another try of their note in a minute.

@@ -1,6 +1,7 @@
 //! What is noted for those who find facts: a stretch that is refused again and again, and what a forget tells of it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -58,4 +59,40 @@ async fn a_forget_is_complete_although_somebody_finds_facts() {
     let receipt = ada.forget(&Forget::Messages(vec![id])).await.unwrap();
     assert!(receipt.complete && receipt.unasked.is_empty(), "{receipt:?}");
     assert_eq!(ada.records(&Filter::All, None, 10).await.unwrap(), []);
+}
+
+/// Finds nothing, and counts how many messages it was shown.
+#[derive(Debug, Default)]
+struct Counting(AtomicUsize);
+
+#[async_trait]
+impl Extractor for Counting {
+    fn name(&self) -> &str {
+        "counting-1"
+    }
+
+    async fn extract(&self, request: &ExtractRequest) -> Result<Vec<Operation>> {
+        self.0.fetch_add(request.messages.len(), Ordering::Relaxed);
+        Ok(Vec::new())
+    }
+}
+
+#[tokio::test]
+async fn a_forget_has_nothing_read_again_for_facts() {
+    let counting = Arc::new(Counting::default());
+    let extractor = Arc::clone(&counting);
+    let bench = Bench::with(Taps::default(), |builder| builder.extractor(extractor)).await;
+    let (ada, talk) = (bench.owner("ada"), bench.session("ada"));
+    let said: Vec<_> = ["one", "two", "three"].iter().map(|text| bench.user(text)).collect();
+    let id = said[1].id;
+    talk.append(said).await.unwrap();
+    bench.tend().await;
+    assert_eq!(counting.0.load(Ordering::Relaxed), 3);
+    assert!(ada.forget(&Forget::Messages(vec![id])).await.unwrap().complete);
+    bench.tend().await;
+    assert_eq!(counting.0.load(Ordering::Relaxed), 3);
+    // What is said instead is new.
+    talk.append(vec![bench.user("two and a half")]).await.unwrap();
+    bench.tend().await;
+    assert_eq!(counting.0.load(Ordering::Relaxed), 4);
 }

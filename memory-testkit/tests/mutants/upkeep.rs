@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use memory_core::reference::MemChat;
-use memory_core::store::chat::{Append, Appended, ChatStore as _};
-use memory_core::store::upkeep::{Backlog, IndexName, Note, Outcome, Target, Upkeep as _};
+use memory_core::store::chat::{Append, Appended, ChatStore as _, Redacted};
+use memory_core::store::upkeep::{Backlog, Incarnation, IndexName, Note, Outcome, Target, Upkeep as _};
 use memory_core::store::{Erased, Store as _};
-use memory_core::{Epoch, Result, Scope, SessionId, Timestamp};
+use memory_core::{Epoch, MessageId, Result, Scope, SessionId, Timestamp};
 
 use crate::chat_stores::{Break, caught};
 
@@ -237,4 +237,24 @@ impl Break for RevivesNothing {
 async fn a_store_that_revives_nothing_is_caught() {
     let by = ["dead_notes_are_revived_as_if_they_were_new", "a_settlement_under_way_does_not_cover_a_revived_note"];
     caught(RevivesNothing, &by).await;
+}
+
+/// Has those who find facts read again after a redaction.
+#[derive(Clone, Debug)]
+struct ReadsAgain;
+
+#[async_trait]
+impl Break for ReadsAgain {
+    async fn redact(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
+        let touched = inner.redact(scope, ids).await?;
+        for reader in inner.indexes().await?.into_iter().filter(|index| index.name.finds_facts()) {
+            inner.enlist(&reader.name, Some(Incarnation::draw()), usize::MAX).await?;
+        }
+        Ok(touched)
+    }
+}
+
+#[tokio::test]
+async fn a_redaction_that_has_facts_found_again_is_caught() {
+    caught(ReadsAgain, &["a_redaction_has_nobody_read_again_who_finds_facts"]).await;
 }

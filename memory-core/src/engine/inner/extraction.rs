@@ -11,14 +11,6 @@ use crate::store::upkeep::{Incarnation, IndexName};
 use crate::sync::Lock;
 use crate::time::Timestamp;
 
-/// With this begin the names under which truth notes conversations for those who find facts.
-const FACTS: &str = "facts/";
-
-/// Returns whether a name is of somebody who finds facts, and of no index.
-pub(crate) fn finds_facts(name: &IndexName) -> bool {
-    name.as_str().starts_with(FACTS)
-}
-
 /// Who finds facts, and under which name truth notes conversations for that.
 #[derive(Debug)]
 pub(crate) struct Extraction {
@@ -45,7 +37,7 @@ impl Extraction {
         if name.is_empty() || name.len() > 200 {
             return Err(Error::invalid("the name of an extractor has 1 to 200 characters"));
         }
-        let name = IndexName::new(&format!("{FACTS}{name}"))?;
+        let name = IndexName::new(&format!("{}{name}", IndexName::FACTS))?;
         Ok(Self { extractor, name, state: Lock::default() })
     }
 
