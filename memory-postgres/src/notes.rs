@@ -32,17 +32,21 @@ pub(crate) async fn pending(
             // Due notes, then those that were delayed while the clock was wrong.
             let sql = "WITH e AS (SELECT id FROM enlisted WHERE truth = $1 AND name = $2), n AS ( \
                  (SELECT * FROM note WHERE enlisted = (SELECT id FROM e) AND NOT dead AND due <= $3 \
-                 ORDER BY due, place LIMIT $5) UNION ALL \
+                 AND (due, place) > ($5, $6) ORDER BY due, place LIMIT $7) UNION ALL \
                  (SELECT * FROM note WHERE enlisted = (SELECT id FROM e) AND NOT dead AND due > $4 \
-                 ORDER BY due, place LIMIT $5)) \
-                 SELECT scope, target, session, record, epoch, \"from\", upto, stamp, attempts, gone FROM n \
-                 ORDER BY due, place LIMIT $6 OFFSET $7";
+                 AND (due, place) > ($5, $6) ORDER BY due, place LIMIT $7)) \
+                 SELECT scope, target, session, record, epoch, \"from\", upto, stamp, attempts, gone, due, place \
+                 FROM n ORDER BY due, place LIMIT $7";
             let mut pages = NotePages::new(count);
-            while let Some((most, offset)) = pages.next_page() {
+            // Pages are of different moments. One begins behind the last note of the other, however many were settled between them.
+            let mut last = (i64::MIN, i64::MIN);
+            while let Some((most, _)) = pages.next_page() {
                 let found = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
-                let found = found.bind(now.0).bind(latest_due(now).0).bind(limit(most.saturating_add(offset)));
-                let found = found.bind(limit(most)).bind(limit(offset));
+                let found = found.bind(now.0).bind(latest_due(now).0).bind(last.0).bind(last.1).bind(limit(most));
                 let rows = found.fetch_all(&mut *connection).await.doing(doing)?;
+                if let Some(row) = rows.last() {
+                    last = (row.try_get(10).doing(doing)?, row.try_get(11).doing(doing)?);
+                }
                 pages.take(rows.iter().map(|row| note(row, doing).map_err(|failure| failure.error)));
             }
             Ok(pages.finish()?)

@@ -104,6 +104,9 @@ fn main() -> ExitCode {
             notes::of_earlier_versions(search(&servers).await?, servers.url("postgres")?).await
         })
         .test("notes::of_nobody", |servers| async move { notes::of_nobody(servers.url("postgres")?).await })
+        .test("notes::settled_between_pages", |servers| async move {
+            notes::settled_between_pages(servers.url("postgres")?).await
+        })
         .test("notes::of_strangers", |servers| async move { notes::of_strangers(servers.url("postgres")?).await })
         .test("notes::erased_in_the_midst", |servers| async move {
             notes::erased_in_the_midst(servers.url("postgres")?).await

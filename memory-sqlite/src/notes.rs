@@ -141,7 +141,8 @@ pub(crate) async fn pending(
     count: usize,
 ) -> Result<Vec<Note>> {
     let (index, doing) = (index.clone(), "read notes");
-    let work = file.read(doing, move |connection| {
+    // Of one moment: a note that was settled between two pages would have others passed over.
+    let work = file.snapshot(doing, move |connection| {
         Box::pin(async move {
             let sql = "SELECT owner.key, session.key, note.record, note.epoch, note.\"from\", note.upto, note.stamp, \
                  note.attempts, note.gone FROM note JOIN owner ON owner.id = note.owner \

@@ -172,7 +172,8 @@ impl NotePages {
         Self { most, offset: 0, limit: 0, is_end: false, notes: Vec::new(), illegible: None }
     }
 
-    /// Returns the limit and the offset of the next page; none if there are enough notes, or the last page was not full.
+    /// Returns the limit and the offset of the next page; none if there are enough notes, or the last page was not full. The offset
+    /// holds within one snapshot; whoever has none begins behind the last row that was read.
     pub fn next_page(&mut self) -> Option<(usize, usize)> {
         let left = self.most.saturating_sub(self.notes.len());
         if left == 0 || self.is_end {

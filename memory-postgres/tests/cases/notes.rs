@@ -57,16 +57,22 @@ pub(crate) async fn of_earlier_versions(database: Postgres, url: String) -> Scen
     connection.close().await.map_err(failed)
 }
 
+/// Stores a record of each owner.
+async fn remember(records: &PgRecords, subjects: &[&str]) -> Scene {
+    for subject in subjects {
+        let record = Arc::new(Record::new("fact", "the rose is called Aurora", Timestamp(1)));
+        let puts = vec![Put { record, expect: Expect::Absent }];
+        records.put(&Scope::new("nobody", subject)?, &RecordBatch { fence: None, puts }).await?;
+    }
+    Ok(())
+}
+
 /// Notes that cannot be read take no room from the ones behind them.
 pub(crate) async fn of_nobody(url: String) -> Scene {
     let schema = format!("t{}", uuid::Uuid::now_v7().simple());
     let (records, index) = (PgRecords::new(&open(&url, &schema).await?), IndexName::new("text/test-1")?);
     records.enlist(&index, None, usize::MAX).await?;
-    for subject in ["ada", "bob", "cleo", "dora", "eve"] {
-        let record = Arc::new(Record::new("fact", "the rose is called Aurora", Timestamp(1)));
-        let puts = vec![Put { record, expect: Expect::Absent }];
-        records.put(&Scope::new("nobody", subject)?, &RecordBatch { fence: None, puts }).await?;
-    }
+    remember(&records, &["ada", "bob", "cleo", "dora", "eve"]).await?;
     let failed = |error: sqlx::Error| Failure::new(error.to_string());
     let mut connection = PgConnection::connect(&ordinary(&url)).await.map_err(failed)?;
     let path = sqlx::query("SELECT set_config('search_path', $1, false)").bind(&schema);
@@ -80,6 +86,34 @@ pub(crate) async fn of_nobody(url: String) -> Scene {
         let owners: Vec<Scope> = notes.into_iter().map(|note| note.scope).collect();
         equal(owners, readable.iter().take(count).cloned().collect::<Vec<_>>())?;
     }
+    connection.close().await.map_err(failed)
+}
+
+/// Has the first note settled before the second page of notes is read: each page looks twice.
+const SETTLED: &str = "UPDATE note SET scope = 'no key of ' || scope WHERE scope IN ('nobody.ada', 'nobody.bob'); \
+     ALTER TABLE note RENAME TO kept; \
+     CREATE SEQUENCE looks; \
+     CREATE FUNCTION look() RETURNS SETOF kept LANGUAGE plpgsql AS $$ BEGIN \
+     IF nextval('looks') = 3 THEN DELETE FROM kept WHERE scope = 'no key of nobody.ada'; END IF; \
+     RETURN QUERY SELECT * FROM kept; END $$; \
+     CREATE VIEW note AS SELECT * FROM look()";
+
+/// A note that is settled between two pages has none behind it passed over.
+pub(crate) async fn settled_between_pages(url: String) -> Scene {
+    let schema = format!("t{}", uuid::Uuid::now_v7().simple());
+    let (records, index) = (PgRecords::new(&open(&url, &schema).await?), IndexName::new("text/test-1")?);
+    records.enlist(&index, None, usize::MAX).await?;
+    remember(&records, &["ada", "bob", "cleo", "dora"]).await?;
+    let failed = |error: sqlx::Error| Failure::new(error.to_string());
+    let mut connection = PgConnection::connect(&ordinary(&url)).await.map_err(failed)?;
+    let path = sqlx::query("SELECT set_config('search_path', $1, false)").bind(&schema);
+    path.execute(&mut connection).await.map_err(failed)?;
+    sqlx::raw_sql(SETTLED).execute(&mut connection).await.map_err(failed)?;
+    let notes = records.pending(&index, Timestamp(0), 2).await?;
+    let owners: Vec<Scope> = notes.into_iter().map(|note| note.scope).collect();
+    equal(owners, [Scope::new("nobody", "cleo")?, Scope::new("nobody", "dora")?])?;
+    let looks = sqlx::query_scalar::<_, i64>("SELECT last_value FROM looks").fetch_one(&mut connection).await;
+    equal(looks.map_err(failed)?, 4)?;
     connection.close().await.map_err(failed)
 }
 
