@@ -100,8 +100,15 @@ enum Before {
     OlderCopy,
     /// What was said on since, forgotten of, and summarised twice: the second summary begins in what the target has.
     ShorterCopy,
+    /// What was said on since, and forgotten of, so that two summaries fell which the target has; one was made in their place.
+    FoldedCopy,
     /// Something else, which a mirror removes.
     Other,
+}
+
+async fn move_all(source: &Stores, target: &Stores) {
+    let moved = Move::new(source, target.clone()).owner(&ada()).await.unwrap();
+    assert!(moved.problems.is_empty(), "{:?}", moved.problems);
 }
 
 /// Returns a source and a target that are as a move finds them.
@@ -109,11 +116,17 @@ async fn places(before: Before) -> (Stores, Stores) {
     let (source, target) = (stores(), stores());
     forget(&source).await;
     let long = say(&source, "long", 6).await;
+    let mut oldest = long[..3].to_vec();
     match before {
         Before::Nothing => {}
-        Before::OlderCopy | Before::ShorterCopy => {
-            let moved = Move::new(&source, target.clone()).owner(&ada()).await.unwrap();
-            assert!(moved.problems.is_empty(), "{:?}", moved.problems);
+        Before::OlderCopy | Before::ShorterCopy => move_all(&source, &target).await,
+        Before::FoldedCopy => {
+            let first = fold(&source, "long", 3, oldest.clone()).await;
+            fold(&source, "long", 4, vec![first, long[3]]).await;
+            move_all(&source, &target).await;
+            oldest.remove(1);
+            source.chat().unwrap().store().redact(&ada(), &long[1..2]).await.unwrap();
+            say(&source, "long", 2).await;
         }
         Before::Other => {
             forget(&target).await;
@@ -123,7 +136,7 @@ async fn places(before: Before) -> (Stores, Stores) {
         }
     }
     // What the target has of the session is an older copy now.
-    let first = fold(&source, "long", 3, long[..3].to_vec()).await;
+    let first = fold(&source, "long", 3, oldest).await;
     if before == Before::ShorterCopy {
         let more = say(&source, "long", 4).await;
         source.chat().unwrap().store().redact(&ada(), &long[4..5]).await.unwrap();
@@ -178,6 +191,11 @@ async fn a_first_move_that_ends_with_its_process_at_any_call_is_completed_by_the
 #[tokio::test]
 async fn a_move_of_what_was_said_on_that_ends_with_its_process_at_any_call_is_completed_by_the_same_move() {
     cut_off_anywhere(Before::ShorterCopy).await;
+}
+
+#[tokio::test]
+async fn a_move_over_a_summary_of_what_was_forgotten_that_ends_at_any_call_is_completed_by_the_same_move() {
+    cut_off_anywhere(Before::FoldedCopy).await;
 }
 
 /// Moves once more, and sees that the forgotten session is told and stays away.
