@@ -248,7 +248,7 @@ mod tests {
         }
         let of_chat = |bounds: &[&str]| streamed(&shown("chat", bounds)).0;
         let said = format!("deadline_seconds: {}", keys::CHAT_DEADLINE.default);
-        assert_eq!(of_chat(&[&said]), of_chat(&[]));
+        assert_eq!(of_chat(&[said.as_str()]), of_chat(&[]));
         assert_eq!(of_chat(&["deadline_seconds: 7"]), "7s");
     }
 
