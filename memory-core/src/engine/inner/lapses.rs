@@ -163,11 +163,12 @@ impl Lapses {
         }
     }
 
-    /// Returns whether somebody else forgot records since they were counted, whose fence is this one now. Then nothing of the count
-    /// is kept.
+    /// Returns whether somebody else forgot records since they were counted, whose fence is this one now, or everything. Then nothing
+    /// of the count is kept.
     pub(crate) fn is_outdated(&self, scope: &Scope, now: Fence) -> bool {
         let mut state = self.state.lock();
-        let is_so = state.excess.as_ref().is_some_and(|excess| excess.owner == *scope && excess.seen != Some(now));
+        let counted = state.excess.as_ref().filter(|excess| excess.owner == *scope);
+        let is_so = counted.and_then(|excess| excess.seen) != Some(now);
         if is_so {
             state.excess = None;
         }
