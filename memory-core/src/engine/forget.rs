@@ -112,6 +112,9 @@ impl Scoped {
             self.inner().lapses.forget(self.scope());
             self.inner().boards.forget(self.scope(), self.inner().clock.now());
         }
+        if protected == Protected::Falls {
+            self.inner().lapses.outdate(self.scope());
+        }
         let mut receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);
         receipt.complete = receipt.complete && matches!(self.is_half_erased().await, Ok(false));
         receipt.epoch.into_iter().for_each(|epoch| self.inner().given_up.forget(self.scope(), epoch));

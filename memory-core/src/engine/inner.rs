@@ -57,7 +57,7 @@ pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;
 pub(super) use lapses::{Excess, Lapses, Looked, Place, Stand};
 pub(super) use synopses::{Built, Half, Synopses};
-pub(super) use taken_back::TakenBack;
+pub(super) use taken_back::{Noted, TakenBack};
 pub(super) use turn::Turn;
 pub(super) use unindexed::{Mark, Unindexed, Written};
 pub(super) use walk::{Step, Walk};

@@ -51,6 +51,30 @@ impl Index {
         }
     }
 
+    /// Searches in parts of at most so many items, each by what `body` asks for it, and returns what `read` finds in the answers. A part
+    /// whose answer is longer than one is to be is halved.
+    pub(crate) async fn search_items<T, R>(
+        &self,
+        routing: &str,
+        (items, most): (&[T], usize),
+        body: impl Fn(&[T]) -> Value,
+        read: impl Fn(&Value) -> Result<Vec<R>>,
+        doing: &'static str,
+    ) -> Result<Vec<R>> {
+        let mut found = Vec::with_capacity(items.len());
+        let mut parts: Vec<&[T]> = items.chunks(most).collect();
+        while let Some(part) = parts.pop() {
+            match self.search_part(routing, body(part), part.len(), doing).await? {
+                Some(answer) => found.extend(read(&answer)?),
+                None => {
+                    let (first, second) = part.split_at(part.len() / 2);
+                    parts.extend([first, second]);
+                }
+            }
+        }
+        Ok(found)
+    }
+
     async fn ask_search(&self, routing: &str, body: Value, most: usize) -> std::result::Result<Value, Fault> {
         let query = [("routing", routing), ("allow_partial_search_results", "false"), ("filter_path", SEARCH_PATH)];
         let (path, patience) = (self.path("_search"), self.elastic.config().patience);

@@ -174,26 +174,21 @@ impl Question<'_> {
 
     /// Reads some candidates again, with what filters see of them. Those that were deleted meanwhile are missing.
     async fn whole(&self, best: Vec<Candidate>, since: u64) -> Result<Vec<Candidate>> {
-        let mut whole = Vec::with_capacity(best.len());
-        let mut parts: Vec<&[Candidate]> = best.chunks(FIRST.min(self.page())).collect();
-        while let Some(part) = parts.pop() {
+        let body = |part: &[Candidate]| {
             let keys: Vec<&str> = part.iter().map(|found| found.key.as_str()).collect();
             let these = json!({ "terms": { "item": keys } });
-            let body = json!({
+            json!({
                 "size": part.len(),
                 "track_total_hits": false,
                 "query": { "bool": { "filter": [self.of_owner(since), self.matching, these] } },
                 "sort": ["_doc"],
                 "_source": ["body"],
                 "docvalue_fields": self.columns(),
-            });
-            let Some(answer) = self.part(part.len(), body).await? else {
-                let (first, second) = part.split_at(part.len() / 2);
-                parts.extend([first, second]);
-                continue;
-            };
-            whole.extend(candidates(&answer, &self.query.terms)?);
-        }
+            })
+        };
+        let read = |answer: &Value| candidates(answer, &self.query.terms);
+        let parts = (best.as_slice(), FIRST.min(self.page()));
+        let whole = self.index.search_items(self.scope.key(), parts, body, read, SEARCH).await?;
         if whole.is_empty() && !best.is_empty() {
             return Err(garbled(SEARCH));
         }

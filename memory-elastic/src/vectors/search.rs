@@ -181,21 +181,15 @@ impl Question<'_> {
     /// see. Those that were deleted meanwhile are missing.
     async fn whole(&self, nearest: Vec<Near>, since: u64) -> Result<Vec<VectorHit>> {
         let (mut found, others): (Vec<Near>, Vec<Near>) = nearest.into_iter().partition(|near| near.whole.is_some());
-        let mut parts: Vec<&[Near]> = others.chunks(WHOLE).collect();
-        while let Some(part) = parts.pop() {
+        let body = |part: &[Near]| {
             let keys: Vec<&str> = part.iter().map(|near| near.key.as_str()).collect();
             let mut conditions = self.conditions(since);
             conditions.push(json!({ "terms": { "item": keys } }));
-            let body = self.body(part.len(), &conditions, &self.source(), true);
-            let Some(answer) = self.part(part.len(), body).await? else {
-                let (first, second) = part.split_at(part.len() / 2);
-                parts.extend([first, second]);
-                continue;
-            };
-            for hit in hits(&answer) {
-                found.push(whole(hit, self.query.with_vectors)?);
-            }
-        }
+            self.body(part.len(), &conditions, &self.source(), true)
+        };
+        let read =
+            |answer: &Value| hits(answer).map(|hit| whole(hit, self.query.with_vectors)).collect::<Result<Vec<_>>>();
+        found.extend(self.index.search_items(self.scope.key(), (others.as_slice(), WHOLE), body, read, SEARCH).await?);
         Ok(self.best(found).into_iter().filter_map(|near| near.whole).collect())
     }
 }

@@ -193,6 +193,7 @@ impl fmt::Debug for HttpConfig {
             .field("has_key", &self.key.is_some())
             .field("deadline", &self.deadline)
             .field("silence", &self.silence)
+            .field("stream_deadline", &self.stream_deadline)
             .field("retries", &self.retries)
             .field("concurrency", &self.concurrency)
             .field("requests_per_minute", &self.requests_per_minute)

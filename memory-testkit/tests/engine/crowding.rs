@@ -3,15 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::engine::{Memory, Retained, Retention, Scoped};
+use memory_core::engine::{Forget, Memory, Retained, Retention, Scoped};
 use memory_core::reference::{MemChat, MemRecords};
-use memory_core::{Filter, ItemId, Message, Record, Role, Scope, SessionId, StoredRecord, Timestamp, Truth};
-use memory_testkit::doubles::{Counting, ManualClock, Tapped};
+use memory_core::store::records::RecordStore as _;
+use memory_core::{Filter, ItemId, Message, Record, RecordId, Role, Scope, SessionId, StoredRecord, Timestamp, Truth};
+use memory_testkit::doubles::{Counting, Cut, Ending, ManualClock, Tapped};
 
-/// An owner, what was asked of the store of records, and the time.
+/// An owner, the store of records, what was asked of it, and the time.
 struct Bench {
     ada: Scoped,
+    records: Arc<MemRecords>,
     counting: Arc<Counting>,
+    cut: Arc<Cut>,
     clock: Arc<ManualClock>,
 }
 
@@ -19,15 +22,16 @@ impl Bench {
     async fn with(retention: Retention, records: Vec<Record>) -> Self {
         let (counting, clock) = (Arc::new(Counting::default()), Arc::new(ManualClock::default()));
         let chat = Truth::chat(Arc::new(MemChat::default()));
-        let truth = Truth::records(Arc::new(MemRecords::default()));
-        let truth = truth.layered(|store| Arc::new(Tapped::new(store, counting.clone())));
+        let (there, cut) = (Arc::new(MemRecords::default()), Arc::<Cut>::default());
+        let truth = Truth::records(there.clone());
+        let truth = truth.layered(|store| Arc::new(Tapped::new(store, counting.clone()).cut_by(cut.clone())));
         let builder = Memory::builder(chat, truth).clock(clock.clone());
         let memory = builder.retention(Retained::Everything, retention).build().await.unwrap();
         let ada = memory.of(&Scope::new("acme", "ada").unwrap());
         let stored =
             |record: Record| StoredRecord { record: record.into(), version: 1, accessed_at: None, access_count: 0 };
         ada.restore(&records.into_iter().map(stored).collect::<Vec<_>>()).await.unwrap();
-        Self { ada, counting, clock }
+        Self { ada, records: there, counting, cut, clock }
     }
 
     /// Takes a step, and returns how many records were read, and how much was forgotten.
@@ -110,4 +114,48 @@ async fn c33_the_next_least_go_where_many_of_the_least_have_to_stay() {
     let left = bench.left().await;
     let others = left.iter().filter(|row| row.record.text.contains("hats")).count();
     assert_eq!((left.len() as u64, others), (most, 4));
+}
+
+/// Returns a memory whose owner has 1,500 records too many, and those 200 of them that matter most.
+async fn crowded() -> (Bench, Vec<RecordId>) {
+    let records = plants(2_000);
+    let most = records[1_800..].iter().map(|record| record.id).collect();
+    (Bench::with(Retention::default().with_records(500), records).await, most)
+}
+
+#[tokio::test]
+async fn c33_what_was_forgotten_since_the_count_is_not_too_many_any_more() {
+    for is_by_another_process in [false, true] {
+        let (bench, most) = crowded().await;
+        bench.step().await;
+        if is_by_another_process {
+            let most: Vec<(RecordId, u64)> = most.into_iter().map(|id| (id, 1)).collect();
+            bench.records.delete(bench.ada.scope(), &most).await.unwrap();
+        } else {
+            bench.ada.forget(&Forget::Records(most)).await.unwrap();
+        }
+        bench.step().await;
+        assert_eq!(bench.step().await.1, 0);
+        assert_eq!(bench.left().await.len(), 500, "by another process: {is_by_another_process}");
+    }
+}
+
+#[tokio::test]
+async fn c33_what_is_forgotten_while_too_many_records_go_is_not_too_many_any_more() {
+    let (bench, most) = crowded().await;
+    bench.cut.arm_at("delete", Ending::IsDroppedAfter);
+    let forgetting = async {
+        bench.cut.reached().await;
+        bench.ada.forget(&Forget::Records(most)).await.unwrap();
+        bench.cut.resume();
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        biased;
+        _ = bench.step() => {}
+        () = forgetting => unreachable!("it waits for ever"),
+    }
+    bench.step().await;
+    assert_eq!(bench.step().await.1, 0);
+    assert_eq!(bench.left().await.len(), 500);
 }

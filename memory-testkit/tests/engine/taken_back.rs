@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use memory_core::analysis::Analysis;
 use memory_core::engine::{Forget, Remember, Scoped, Search};
+use memory_core::record::Telling;
 use memory_core::reference::MemText;
 use memory_core::store::text::TextStore as _;
-use memory_core::{Error, ItemId, RecordId, Result, Unit};
+use memory_core::{Error, ItemId, Record, RecordId, Result, StoredRecord, Timestamp, Unit};
 use memory_testkit::doubles::{EmbedderMode, Tap, Tapped};
 use tokio::time::Instant;
 
@@ -92,4 +93,42 @@ async fn a_repeated_forget_is_complete_once_the_index_that_failed_the_first_has_
     assert!(stored > told && indexed[0].1.revision == stored, "{told}, {stored}, {indexed:?}");
     let of_door = Search::new("Rome").only(Unit::Record).matching("tag = door".parse().unwrap());
     assert_eq!(ada.search(&of_door).await.unwrap().receipt.text_candidates, 0);
+}
+
+#[tokio::test]
+async fn a_repeated_forget_is_complete_once_very_many_records_have_followed() {
+    let (text, away) = (Arc::new(MemText::new(Analysis::english().name())), Arc::new(Away::default()));
+    let tapped = Arc::new(Tapped::new(Arc::clone(&text), away.clone()));
+    let bench = Bench::with(Taps::default(), |builder| builder.text(tapped)).await;
+    let ada = bench.owner("ada");
+    let said = bench.user("I live in Rome, and the code of my door is 4711.");
+    let (forget, source) = (Forget::Messages(vec![said.id]), ItemId::Message(said.id));
+    ada.session(&session("talk")).append(vec![said]).await.unwrap();
+    // More than are kept one by one.
+    let told_twice = |number: usize| {
+        let mut record = Record::new("fact", format!("Ada has house number {number}"), Timestamp(1));
+        let sources = vec![source.clone()];
+        let again = Telling { at: Timestamp(2), sources, tags: vec!["door".to_owned()], ..record.first.clone() };
+        record.again = vec![again];
+        StoredRecord { record: record.into(), version: 1, accessed_at: None, access_count: 0 }
+    };
+    let rows: Vec<StoredRecord> = (0..1_010).map(told_twice).collect();
+    ada.restore(&rows).await.unwrap();
+    bench.tend().await;
+    let items: Vec<ItemId> = rows.iter().map(|row| ItemId::Record(row.record.id)).collect();
+    let followed = async || {
+        let indexed = text.versions(ada.scope(), &items).await.unwrap();
+        indexed.iter().filter(|(_, version)| version.revision > 1).count()
+    };
+    assert_eq!(text.versions(ada.scope(), &items).await.unwrap().len(), 1_010);
+    away.0.store(true, Ordering::SeqCst);
+    for call in ["the first call", "a repeat"] {
+        let receipt = ada.forget(&forget).await.unwrap();
+        assert!(!receipt.complete, "{call}: {receipt}");
+        assert_eq!(followed().await, 0, "{call}");
+    }
+    away.0.store(false, Ordering::SeqCst);
+    let receipt = ada.forget(&forget).await.unwrap();
+    assert!(receipt.complete, "{receipt}");
+    assert_eq!(followed().await, 1_010);
 }

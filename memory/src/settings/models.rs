@@ -219,6 +219,13 @@ mod tests {
         format!("{:?}", config(&values, server, "https://models.example").unwrap())
     }
 
+    /// Returns for how long a server may stream an answer, and all else of what is shown.
+    fn streamed(shown: &str) -> (String, String) {
+        let (before, limit) = shown.split_once("stream_deadline: ").unwrap();
+        let (limit, after) = limit.split_once(", ").unwrap();
+        (limit.to_owned(), [before, after].concat())
+    }
+
     #[test]
     fn s1_19_every_section_of_a_model_bounds_its_requests() {
         let sections = keys::sections_of_models();
@@ -228,15 +235,21 @@ mod tests {
             assert!(made.contains("retries: 5, concurrency: 3, requests_per_minute: Some(60)"), "{section}: {made}");
         }
         // What the table of settings names as the default is what counts where nothing is said. Two deadlines bound something else
-        // than a call that answers at once: all the requests of an extractor, and an answer that a chat streams.
+        // than a call that answers at once: all the requests of an extractor, and an answer that a chat streams. That of an
+        // extractor is compared beside its tokens.
         let bounds = ["deadline_seconds", "retries", "concurrency"];
         let others = ["extractor.deadline_seconds", "chat.deadline_seconds"];
         for key in keys::all().filter(|key| sections.contains(&key.section()) && bounds.contains(&key.name())) {
             if !others.contains(&key.path) {
                 let said = format!("{}: {}", key.name(), key.default);
-                assert_eq!(shown(key.section(), &[&said]), shown(key.section(), &[]), "{}", key.path);
+                let (said, unsaid) = (shown(key.section(), &[&said]), shown(key.section(), &[]));
+                assert_eq!(streamed(&said).1, streamed(&unsaid).1, "{}", key.path);
             }
         }
+        let of_chat = |bounds: &[&str]| streamed(&shown("chat", bounds)).0;
+        let said = format!("deadline_seconds: {}", keys::CHAT_DEADLINE.default);
+        assert_eq!(of_chat(&[said.as_str()]), of_chat(&[]));
+        assert_eq!(of_chat(&["deadline_seconds: 7"]), "7s");
     }
 
     #[test]

@@ -213,7 +213,7 @@ async fn s1_19_who_finds_facts_and_who_answers_is_asked_as_the_sections_say() {
     let settings = Settings::from_yaml(yaml, |_| None).unwrap();
     let extractor = models::extractor(&settings.values).unwrap().unwrap();
     let shown = format!("{extractor:?}");
-    for part in ["window: 5000", "prompt_tokens: 3000", "deadline: 60s", "silence: 60s", "chat-1/m"] {
+    for part in ["window: 5000", "prompt_tokens: 3000", " deadline: 60s", "silence: 60s", "chat-1/m"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let model = settings.chat_model(9_000).unwrap().unwrap();
@@ -230,5 +230,5 @@ async fn a_model_that_is_silent_until_it_has_done_has_all_the_time_that_was_said
     let settings = Settings::from_yaml(yaml, |_| None).unwrap();
     let summarizer = models::summarizer(&settings.values).unwrap().unwrap();
     let shown = format!("{summarizer:?}");
-    assert!(shown.contains("deadline: 600s") && shown.contains("silence: 600s"), "{shown}");
+    assert!(shown.contains(" deadline: 600s") && shown.contains("silence: 600s"), "{shown}");
 }

@@ -37,6 +37,8 @@ pub struct Move<'a> {
     progress: &'a (dyn Fn(u64) + Send + Sync),
     /// Rows and records known to be in the target.
     done: u64,
+    /// Those of the owners that are moved. A call that is made again counts the others anew.
+    of_owners: u64,
     began: Began,
 }
 
@@ -51,13 +53,14 @@ struct Began {
 
 impl fmt::Debug for Move<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { source, target, has_records, mirror, progress: _, done, began } = self;
+        let Self { source, target, has_records, mirror, progress: _, done, of_owners, began } = self;
         f.debug_struct("Move")
             .field("source", source)
             .field("target", target)
             .field("has_records", has_records)
             .field("mirror", mirror)
             .field("done", done)
+            .field("of_owners", of_owners)
             .field("began", began)
             .finish()
     }
@@ -73,7 +76,8 @@ impl<'a> Move<'a> {
             target.records = target.records.map(|records| layer.records(records));
         }
         let has_records = target.records.is_some();
-        Self { source, target, has_records, mirror: false, progress: &|_| {}, done: 0, began: Began::default() }
+        let began = Began::default();
+        Self { source, target, has_records, mirror: false, progress: &|_| {}, done: 0, of_owners: 0, began }
     }
 
     /// Leaves records behind.
@@ -88,7 +92,8 @@ impl<'a> Move<'a> {
         Self { mirror: true, ..self }
     }
 
-    /// Calls `progress` behind every page with the rows and records that are known to be in the target so far.
+    /// Calls `progress` behind every page with the rows and records that are known to be in the target so far. Where a session is
+    /// read again from its beginning, because somebody changed it meanwhile, they are fewer than before.
     #[must_use]
     pub fn watched(self, progress: &'a (dyn Fn(u64) + Send + Sync)) -> Self {
         Self { progress, ..self }
@@ -106,6 +111,7 @@ impl<'a> Move<'a> {
     /// call goes on from there.
     pub async fn owner(&mut self, scope: &Scope) -> Result<Moved> {
         let mut moved = Moved::default();
+        self.done = self.of_owners;
         if let Some(problem) = self.align(scope).await? {
             moved.problems.push(problem);
             return Ok(moved);
@@ -131,6 +137,7 @@ impl<'a> Move<'a> {
         }
         extra::sessions(&self.target, scope, &known, self.mirror, &mut moved).await?;
         self.records(scope, &mut moved).await?;
+        self.of_owners = self.done;
         moved.on_board = on_board(self.source, scope).await;
         Ok(moved)
     }
@@ -176,8 +183,9 @@ impl<'a> Move<'a> {
 
     async fn session(&mut self, scope: &Scope, here: &SessionState, moved: &mut Moved) -> Result<()> {
         moved.sessions += 1;
+        let before = self.done;
         for _ in 0..TRIES {
-            match self.session_at_once(scope, here, moved).await {
+            match self.session_at_once(scope, here, before, moved).await {
                 Ok(()) => return Ok(()),
                 Err(Interrupted::Torn) => {}
                 Err(Interrupted::Failed(error)) => return Err(error),
@@ -187,13 +195,15 @@ impl<'a> Move<'a> {
         Ok(())
     }
 
-    /// Copies a session, which was as it was `seen` in the source, as it is at one moment.
+    /// Copies a session, which was as it was `seen` in the source, as it is at one moment. So much was `done` before it.
     async fn session_at_once(
         &mut self,
         scope: &Scope,
         seen: &SessionState,
+        done: u64,
         moved: &mut Moved,
     ) -> std::result::Result<(), Interrupted> {
+        self.done = done;
         let session = &seen.session;
         let (here, there) = (self.source.chat()?.store(), Arc::clone(self.target.chat()?.store()));
         let before = there.read(scope, session, &Page::newest(0)).await?.state;
@@ -223,6 +233,7 @@ impl<'a> Move<'a> {
                     answer => answer?,
                 };
                 let emptied = there.read(scope, session, &Page::newest(0)).await?.state;
+                self.done = done;
                 (sum, restored) = self.rows(scope, session, &emptied).await?;
                 is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
             }

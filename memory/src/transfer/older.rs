@@ -25,6 +25,11 @@ impl Place {
     fn of(row: &StoredMessage) -> Self {
         Self { id: row.id, seq: row.seq, has_content: row.message.is_some(), archived_by: row.archived_by }
     }
+
+    /// Returns whether it is in the window when these summaries have fallen.
+    fn is_open(&self, falling: &HashSet<MessageId>) -> bool {
+        self.archived_by.is_none_or(|summary| falling.contains(&summary))
+    }
 }
 
 /// A session of the source, beside what the target holds of it.
@@ -59,23 +64,40 @@ impl Pair {
         Ok(pair)
     }
 
-    /// Returns whether every row of the target stands in the source at the same place: then the target's session can only
-    /// be a copy from before the source was summarised further or forgot something.
+    /// Returns whether every row of the target stands in the source at the same place, or is a summary of something that the
+    /// source forgot: then the target's session can only be a copy from before the source was summarised further or forgot
+    /// something.
     pub(super) fn is_older_copy(&self) -> bool {
         let is_known = |place: &&Place| {
             // What the target forgot stays forgotten.
             let is_same = |copy: &Place| copy.seq == place.seq && (copy.has_content || !place.has_content);
             self.there.get(&place.id).is_some_and(is_same)
         };
-        self.here.iter().filter(is_known).count() == self.there.len()
+        let known: HashSet<MessageId> = self.here.iter().filter(is_known).map(|place| place.id).collect();
+        let falling = self.falling();
+        self.there.keys().all(|id| known.contains(id) || falling.contains(id))
     }
 
-    /// Returns the summaries that cover rows which are in the target's window. A restore marks no row that is there, so these are
-    /// folded there when all that they cover has come.
+    /// Returns the summaries of the target that fall when it forgets what the source forgot: those that cover any of it. What they
+    /// cover is in the target's window then.
+    fn falling(&self) -> HashSet<MessageId> {
+        let mut falling = HashSet::new();
+        for place in self.here.iter().filter(|place| !place.has_content) {
+            let forgotten = self.there.get(&place.id).filter(|copy| copy.has_content);
+            let mut next = forgotten.and_then(|copy| copy.archived_by);
+            while let Some(summary) = next.filter(|summary| falling.insert(*summary)) {
+                next = self.there.get(&summary).and_then(|copy| copy.archived_by);
+            }
+        }
+        falling
+    }
+
+    /// Returns the summaries that cover rows which are in the target's window, or come back there. A restore marks no row that is
+    /// there, so these are folded there when all that they cover has come.
     pub(super) fn late(&self) -> HashSet<MessageId> {
-        let mut late = HashSet::new();
+        let (falling, mut late) = (self.falling(), HashSet::new());
         for place in &self.here {
-            let is_open = self.there.get(&place.id).is_some_and(|copy| copy.archived_by.is_none());
+            let is_open = self.there.get(&place.id).is_some_and(|copy| copy.is_open(&falling));
             if let Some(summary) = place.archived_by
                 && (is_open || late.contains(&place.id))
             {
@@ -90,13 +112,13 @@ impl Pair {
     /// # Errors
     /// What the store fails with; `Fenced` if the session was deleted meanwhile, `Conflict` if its window was changed.
     pub(super) async fn follow(&self, store: &dyn ChatStore, scope: &Scope, there: &SessionState) -> Result<(), Error> {
-        let mut forgotten: Vec<MessageId> = Vec::new();
+        let (falling, mut forgotten) = (self.falling(), Vec::<MessageId>::new());
         let mut originals: HashMap<MessageId, Vec<MessageId>> = HashMap::new();
         for place in &self.here {
             let copy = self.there.get(&place.id);
             match place.archived_by {
                 _ if !place.has_content => forgotten.extend(copy.filter(|copy| copy.has_content).map(|copy| copy.id)),
-                Some(summary) if copy.is_none_or(|copy| copy.archived_by.is_none()) => {
+                Some(summary) if copy.is_none_or(|copy| copy.is_open(&falling)) => {
                     originals.entry(summary).or_default().push(place.id);
                 }
                 _ => {}

@@ -28,7 +28,11 @@ impl Scoped {
             let put = Put { record: Arc::new(left), expect: Expect::Version(stored.version) };
             match self.write(self.fence().await?, vec![put]).await {
                 Err(Error::Conflict) => {}
-                other => return other.map(|_| true),
+                other => {
+                    // Again: where there are very many, another forget may have looked before this was written, and be done.
+                    self.inner().taken_back.note(self.scope(), stored.record.id, stored.version);
+                    return other.map(|_| true);
+                }
             }
             // The record was written concurrently, or the fence was raised by another forget.
             let Some(now) = self.stored(&[stored.record.id]).await?.pop() else { return Ok(true) };

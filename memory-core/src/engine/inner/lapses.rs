@@ -69,6 +69,8 @@ pub(crate) enum Place {
 #[derive(Debug)]
 pub(crate) struct Excess {
     pub(crate) owner: Scope,
+    /// The fence of the records when they were counted, or when the last of them went; none if somebody else forgot any since.
+    pub(crate) seen: Option<Fence>,
     /// How many records are still too many.
     pub(crate) count: usize,
     /// The records that may go and what they weighed, from the one that matters least. There are more of them, as some may have to
@@ -158,6 +160,35 @@ impl Lapses {
         let mut state = self.state.lock();
         if let Some(excess) = state.excess.as_mut().filter(|excess| excess.owner == *scope) {
             excess.count += count;
+        }
+    }
+
+    /// Returns whether somebody else forgot records since they were counted, whose fence is this one now, or everything. Then nothing
+    /// of the count is kept.
+    pub(crate) fn is_outdated(&self, scope: &Scope, now: Fence) -> bool {
+        let mut state = self.state.lock();
+        let counted = state.excess.as_ref().filter(|excess| excess.owner == *scope);
+        let is_so = counted.and_then(|excess| excess.seen) != Some(now);
+        if is_so {
+            state.excess = None;
+        }
+        is_so
+    }
+
+    /// Notes that records went which a count found, after which the fence is this one.
+    pub(crate) fn went(&self, scope: &Scope, now: Fence) {
+        let mut state = self.state.lock();
+        if let Some(excess) = state.excess.as_mut().filter(|excess| excess.owner == *scope) {
+            excess.seen = excess.seen.and(Some(now));
+        }
+    }
+
+    /// Notes that somebody else forgot something of an owner in this process. Where that happens while records go which a count found,
+    /// the fence does not tell it.
+    pub(crate) fn outdate(&self, scope: &Scope) {
+        let mut state = self.state.lock();
+        if let Some(excess) = state.excess.as_mut().filter(|excess| excess.owner == *scope) {
+            excess.seen = None;
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Until then the ids are kept, and each is looked at again when its turn comes. A record stays that matters more by then, or from
 //! which one was derived that is kept, and the next least goes in its place. So whatever falls with a record was to go anyway, and
-//! counts as gone.
+//! counts as gone. If somebody else has forgotten records since they were counted, fewer are too many, and they are counted again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,6 +22,16 @@ use super::report::UpkeepReport;
 /// is too many, if every one of them has to stay.
 const FOUND: usize = 50_000;
 
+/// What is left of what a count found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    Nothing,
+    /// As far as there was room, it is forgotten.
+    More,
+    /// Somebody else has forgotten records since: they are to be counted again.
+    Outdated,
+}
+
 impl Scoped {
     /// Counts the records of the owner, if this walk does, and keeps which of them may go. Returns whether that is done.
     pub(super) async fn count_records(&self, room: &mut Room) -> Result<bool> {
@@ -31,6 +41,8 @@ impl Scoped {
         if room.counted == 0 {
             return Ok(false);
         }
+        // First: what is forgotten while they are counted may have been counted.
+        let seen = Some(inner.bare.records.fence(self.scope()).await?);
         let (mut least, mut after) = (Least::of(most, FOUND, inner.clock.now()), None);
         loop {
             if inner.turn.is_ending() {
@@ -45,21 +57,21 @@ impl Scoped {
             }
         }
         let (owner, count) = (self.scope().clone(), least.excess());
-        inner.lapses.found(Excess { owner, count, found: least.found().into() });
+        inner.lapses.found(Excess { owner, seen, count, found: least.found().into() });
         Ok(true)
     }
 
-    /// Forgets what the count found, as far as there is room. Returns whether nothing of it is left.
-    pub(super) async fn lapse_excess(&self, room: &mut Room, report: &mut UpkeepReport) -> Result<bool> {
+    /// Forgets what the count found, as far as there is room and it still holds. Returns what is left of it.
+    pub(super) async fn lapse_excess(&self, room: &mut Room, report: &mut UpkeepReport) -> Result<Left> {
         let (inner, scope, now) = (self.inner(), self.scope(), self.inner().clock.now());
         loop {
             if room.is_out() || inner.turn.is_ending() {
-                return Ok(false);
+                return Ok(Left::More);
             }
             let going = inner.lapses.too_many(scope);
             let (next, goes) = inner.lapses.take_next(scope, ROWS);
             if next.is_empty() {
-                return Ok(true);
+                return Ok(Left::Nothing);
             }
             room.rows = room.rows.saturating_sub(next.len());
             let counted: HashMap<RecordId, u32> = next.iter().copied().collect();
@@ -81,8 +93,15 @@ impl Scoped {
             let may_go = |id: &RecordId| free.contains(id) && !held.contains(&ItemId::Record(*id));
             let records: Vec<RecordId> = next.into_iter().filter(may_go).take(goes).collect();
             let count = records.len();
+            if inner.lapses.is_outdated(scope, inner.bare.records.fence(scope).await?) {
+                return Ok(Left::Outdated);
+            }
             inner.lapses.spare(scope, goes.saturating_sub(count));
+            if count == 0 {
+                continue;
+            }
             self.let_go(None, Forget::Records(records), count, room, report).await?;
+            inner.lapses.went(scope, inner.bare.records.fence(scope).await?);
         }
     }
 }

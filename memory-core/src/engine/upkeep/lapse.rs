@@ -19,6 +19,7 @@ use crate::record::StoredRecord;
 use crate::store::chat::{Edge, Page, SessionState, View};
 use crate::time::Timestamp;
 
+use super::excess::Left;
 use super::lapsed::{Reach, Taken, choose};
 use super::report::{Lapse, UpkeepReport};
 use super::verify::OWNERS;
@@ -95,13 +96,22 @@ impl Memory {
         room: &mut Room,
         report: &mut UpkeepReport,
     ) -> Result<bool> {
+        let mut is_recounted = false;
         loop {
             // The next step repeats nothing that is done: else what takes all the room of a step would take that of each.
             self.inner.lapses.stands_in(scoped.scope(), place.clone());
             let (is_done, next) = match place {
                 Place::Records(after) => (scoped.lapse_records(after, room, report).await?, Place::Count),
                 Place::Count => (scoped.count_records(room).await?, Place::Excess),
-                Place::Excess => (scoped.lapse_excess(room, report).await?, Place::Sessions(None)),
+                Place::Excess => match scoped.lapse_excess(room, report).await? {
+                    Left::More => (false, Place::Excess),
+                    Left::Outdated if !is_recounted => {
+                        is_recounted = true;
+                        (true, Place::Count)
+                    }
+                    // Whoever goes on forgetting holds up no other: the next walk that counts comes back to it.
+                    Left::Outdated | Left::Nothing => (true, Place::Sessions(None)),
+                },
                 Place::Sessions(after) => return self.lapse_sessions(scoped, after, room, report).await,
             };
             if !is_done {

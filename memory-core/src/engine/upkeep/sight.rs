@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use futures_util::future::join_all;
 
-use crate::engine::inner::{Index, Inner, Vectors};
+use crate::engine::inner::{Index, Inner, Noted, Vectors};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Version};
 use crate::scope::{Epoch, Scope};
@@ -125,14 +125,21 @@ impl Inner {
     /// notes are carried out. Returns the failures. After one, the next call puts them again.
     pub(crate) async fn index_taken_back(&self, scope: &Scope) -> Vec<(&'static str, Error)> {
         let noted = self.taken_back.of(scope);
-        let ids: Vec<RecordId> = noted.keys().copied().collect();
+        let ids: Vec<RecordId> = noted.records.keys().copied().collect();
+        let has_more = noted.more.is_some();
         // Before they are put: what truth has replaced by now, no index holds afterwards.
         let replaced = match self.replaced(scope, noted).await {
             Ok(replaced) => replaced,
             Err(error) => return vec![("records", error)],
         };
         let (again, ids) = (self.indexes.iter(), ids.as_slice());
-        let again = again.map(|index| async move { (index.part(), self.put_again(index, scope, ids).await) });
+        let again = again.map(|index| async move {
+            let done = match has_more {
+                true => self.put_all_again(index, scope).await,
+                false => self.put_again(index, scope, ids).await,
+            };
+            (index.part(), done)
+        });
         let done = join_all(again).await.into_iter();
         let failures: Vec<_> = done.filter_map(|(part, done)| Some((part, done.err()?))).collect();
         if failures.is_empty() {
@@ -143,17 +150,39 @@ impl Inner {
 
     /// Returns those of the records that truth does not hold any more in the version noted. Another call is about to replace the
     /// others, or failed to.
-    async fn replaced(&self, scope: &Scope, mut noted: BTreeMap<RecordId, u64>) -> Result<BTreeMap<RecordId, u64>> {
-        let ids: Vec<RecordId> = noted.keys().copied().collect();
+    async fn replaced(&self, scope: &Scope, mut noted: Noted) -> Result<Noted> {
+        let ids: Vec<RecordId> = noted.records.keys().copied().collect();
         for batch in ids.chunks(RECORDS) {
             for stored in self.bare.records.get(scope, batch).await? {
-                let is_there = noted.get(&stored.record.id).is_some_and(|version| stored.version <= *version);
+                let is_there = noted.records.get(&stored.record.id).is_some_and(|version| stored.version <= *version);
                 if is_there {
-                    noted.remove(&stored.record.id);
+                    noted.records.remove(&stored.record.id);
                 }
             }
         }
         Ok(noted)
+    }
+
+    /// Puts those of the owner's records into an index of which it holds an older version than truth.
+    async fn put_all_again(&self, index: &Index, scope: &Scope) -> Result<()> {
+        let mut after = None;
+        loop {
+            let page = index.scan(scope, after.as_ref(), RECORDS).await?;
+            let is_last = page.len() < RECORDS;
+            after = page.last().map(|(item, _)| item.clone());
+            let held = page.iter().filter_map(|(item, version)| Some((item.as_record()?, version.revision)));
+            let held: HashMap<RecordId, u64> = held.collect();
+            let ids: Vec<RecordId> = held.keys().copied().collect();
+            let mut older = Vec::new();
+            for stored in self.bare.records.get(scope, &ids).await? {
+                let id = stored.record.id;
+                older.extend(held.get(&id).filter(|version| **version < stored.version).map(|_| id));
+            }
+            self.put_again(index, scope, &older).await?;
+            if is_last {
+                return Ok(());
+            }
+        }
     }
 
     /// Puts those of the records into an index that it holds. Others have a note, and nothing of them is there.

@@ -112,6 +112,21 @@ fn s1_19_the_tokens_of_an_extractor_are_those_that_the_table_names() {
     }
 }
 
+#[cfg(feature = "http-models")]
+#[test]
+fn s1_19_the_deadline_of_an_extractor_is_the_one_that_the_table_names() {
+    // Its own stands behind those of the server that it asks.
+    let limit = |more: &str| {
+        let yaml = format!("memory: {{ extractor: {{ model: ollama/m{more} }} }}");
+        let settings = Settings::from_yaml(&yaml, |_| None).unwrap();
+        let shown = format!("{:?}", models::extractor(&settings.values).unwrap().unwrap());
+        shown.rsplit_once("deadline: ").unwrap().1.to_owned()
+    };
+    let key = &crate::settings::keys::EXTRACTOR_DEADLINE;
+    assert_eq!(limit(&format!(", {}: {}", key.name(), key.default)), limit(""));
+    assert_eq!(limit(&format!(", {}: 7", key.name())), "7s }");
+}
+
 #[cfg(feature = "elastic")]
 #[test]
 fn s3_15_the_port_and_the_index_are_those_that_the_table_names() {

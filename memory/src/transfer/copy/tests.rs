@@ -1,5 +1,7 @@
 //! Moves that end with their process at any call: the same move completes them.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use memory_core::reference::{MemBlackboard, MemChat, MemRecords};
 use memory_core::store::blackboard::{Blackboard as _, BlackboardEntry};
 use memory_core::store::chat::{Append, Compaction, NewMessage, View};
@@ -98,8 +100,15 @@ enum Before {
     OlderCopy,
     /// What was said on since, forgotten of, and summarised twice: the second summary begins in what the target has.
     ShorterCopy,
+    /// What was said on since, and forgotten of, so that two summaries fell which the target has; one was made in their place.
+    FoldedCopy,
     /// Something else, which a mirror removes.
     Other,
+}
+
+async fn move_all(source: &Stores, target: &Stores) {
+    let moved = Move::new(source, target.clone()).owner(&ada()).await.unwrap();
+    assert!(moved.problems.is_empty(), "{:?}", moved.problems);
 }
 
 /// Returns a source and a target that are as a move finds them.
@@ -107,11 +116,17 @@ async fn places(before: Before) -> (Stores, Stores) {
     let (source, target) = (stores(), stores());
     forget(&source).await;
     let long = say(&source, "long", 6).await;
+    let mut oldest = long[..3].to_vec();
     match before {
         Before::Nothing => {}
-        Before::OlderCopy | Before::ShorterCopy => {
-            let moved = Move::new(&source, target.clone()).owner(&ada()).await.unwrap();
-            assert!(moved.problems.is_empty(), "{:?}", moved.problems);
+        Before::OlderCopy | Before::ShorterCopy => move_all(&source, &target).await,
+        Before::FoldedCopy => {
+            let first = fold(&source, "long", 3, oldest.clone()).await;
+            fold(&source, "long", 4, vec![first, long[3]]).await;
+            move_all(&source, &target).await;
+            oldest.remove(1);
+            source.chat().unwrap().store().redact(&ada(), &long[1..2]).await.unwrap();
+            say(&source, "long", 2).await;
         }
         Before::Other => {
             forget(&target).await;
@@ -121,7 +136,7 @@ async fn places(before: Before) -> (Stores, Stores) {
         }
     }
     // What the target has of the session is an older copy now.
-    let first = fold(&source, "long", 3, long[..3].to_vec()).await;
+    let first = fold(&source, "long", 3, oldest).await;
     if before == Before::ShorterCopy {
         let more = say(&source, "long", 4).await;
         source.chat().unwrap().store().redact(&ada(), &long[4..5]).await.unwrap();
@@ -176,6 +191,11 @@ async fn a_first_move_that_ends_with_its_process_at_any_call_is_completed_by_the
 #[tokio::test]
 async fn a_move_of_what_was_said_on_that_ends_with_its_process_at_any_call_is_completed_by_the_same_move() {
     cut_off_anywhere(Before::ShorterCopy).await;
+}
+
+#[tokio::test]
+async fn a_move_over_a_summary_of_what_was_forgotten_that_ends_at_any_call_is_completed_by_the_same_move() {
+    cut_off_anywhere(Before::FoldedCopy).await;
 }
 
 /// Moves once more, and sees that the forgotten session is told and stays away.
@@ -273,5 +293,62 @@ async fn a_move_says_how_much_of_a_board_stays_behind() {
         say(&stores_of, "talk", 1).await;
         let moved = Move::new(&stores_of, stores()).owner(&ada()).await.unwrap();
         assert_eq!((moved.on_board, moved.rows.count, moved.problems.len()), (stays, 1, 0));
+    }
+}
+
+#[tokio::test]
+async fn what_is_read_again_because_it_was_changed_meanwhile_is_counted_once() {
+    for pause in [Ending::IsDroppedBefore, Ending::IsDroppedAfter] {
+        for nth in 1.. {
+            let (source, target) = (stores(), stores());
+            // More than are read together.
+            let long = say(&source, "long", 501).await;
+            note(&source, "Ada likes tea").await;
+            let (cut, owner, mut is_folded) = (Arc::<Cut>::default(), ada(), false);
+            let (from, counted) = (cut_by(&source, &cut), AtomicU64::new(0));
+            let progress = |done: u64| counted.store(done, Ordering::SeqCst);
+            let mut moving = Move::new(&from, target).watched(&progress);
+            cut.arm(nth, pause);
+            let folding = async {
+                cut.reached().await;
+                fold(&source, "long", 3, long[..3].to_vec()).await;
+                is_folded = true;
+                cut.resume();
+                std::future::pending::<()>().await;
+            };
+            let moved = tokio::select! {
+                biased;
+                answer = moving.owner(&owner) => answer.unwrap(),
+                () = folding => unreachable!("it waits for ever"),
+            };
+            assert!(moved.problems.is_empty(), "{pause:?} at call {nth}: {:?}", moved.problems);
+            let all = moved.rows.count + moved.records.count;
+            assert_eq!(counted.load(Ordering::SeqCst), all, "{pause:?} at call {nth}");
+            if !is_folded {
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_moved_again_because_a_call_failed_is_counted_once() {
+    for nth in 1.. {
+        let (source, target) = (stores(), stores());
+        say(&source, "long", 6).await;
+        say(&source, "other", 2).await;
+        note(&source, "Ada likes tea").await;
+        let (cut, counted) = (Arc::<Cut>::default(), AtomicU64::new(0));
+        let progress = |done: u64| counted.store(done, Ordering::SeqCst);
+        let mut moving = Move::new(&source, cut_by(&target, &cut)).watched(&progress);
+        cut.arm(nth, Ending::Fails);
+        let has_failed = moving.owner(&ada()).await.is_err();
+        if has_failed {
+            moving.owner(&ada()).await.unwrap();
+        }
+        assert_eq!(counted.load(Ordering::SeqCst), 9, "at call {nth}");
+        if !has_failed {
+            break;
+        }
     }
 }
