@@ -12,16 +12,18 @@ use crate::engine::event::Event;
 use crate::engine::handle::{Memory, Scoped, Session};
 use crate::engine::inner::{Extraction, Inner, NOTED_IN_ONE_STEP};
 use crate::engine::write::{Remember, Remembered};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Transience};
 use crate::extract::{Effect, ExtractRequest, FactCounts, Operation, SLOT, Slot, VALUE, check, trust_of};
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, Seq, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
 use crate::record::StoredRecord;
 use crate::scope::Scope;
-use crate::store::upkeep::{Note, Outcome, Target};
+use crate::store::upkeep::{LONGEST_WAIT, Note, Outcome, Target};
+use crate::time::Timestamp;
 
 use super::pass::{ATTEMPTS, Pass, settle};
+use super::report::UpkeepReport;
 use super::seen::Seen;
 use super::stretch::Stretch;
 
@@ -37,6 +39,10 @@ const PLAIN: usize = 50;
 const KINDS: [&str; 4] = ["fact", "preference", "event", "plan"];
 /// How long it may take.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a stretch waits after a first failure that is not its own.
+const FIRST_WAIT: Duration = Duration::from_secs(16);
+/// The name in errors of whoever finds facts.
+const EXTRACTOR: &str = "extractor";
 /// How long a pass finds facts at most, so that a slow extractor holds up no index.
 const SHARE: Duration = Duration::from_secs(300);
 
@@ -56,7 +62,7 @@ impl Memory {
             if notes.is_empty() {
                 return;
             }
-            let mut outcomes = Vec::with_capacity(notes.len());
+            let (mut outcomes, mut is_refused) = (Vec::with_capacity(notes.len()), false);
             for note in notes {
                 if inner.turn.is_ending() || Instant::now() >= until {
                     break;
@@ -79,10 +85,21 @@ impl Memory {
                         let through = note.end_of_slice(SLICE);
                         (note, Outcome::Done { through })
                     }
-                    Err(error) => inner.failed(note, &error, !error.is_retryable(), &mut pass.report),
+                    Err(error) if is_of_stretch(&error) => inner.failed(note, &error, true, &mut pass.report),
+                    Err(error) => {
+                        // Who was refused for good is refused for every stretch.
+                        is_refused = !error.is_retryable();
+                        inner.asked_later(note, &error, &mut pass.report)
+                    }
                 });
+                if is_refused {
+                    break;
+                }
             }
             settle(&extraction.name, truth, &outcomes, &mut seen, pass).await;
+            if is_refused {
+                return;
+            }
         }
     }
 
@@ -126,6 +143,15 @@ impl Inner {
         false
     }
 
+    /// Returns that a note is tried again, each time later: each answer may be paid for, also one that comes too late.
+    fn asked_later(&self, note: Note, error: &Error, report: &mut UpkeepReport) -> (Note, Outcome) {
+        report.fail(error);
+        report.retried += 1;
+        let wait = (FIRST_WAIT * (1 << note.attempts.min(8))).max(error.retry_after()).min(LONGEST_WAIT);
+        let at = self.clock.now().checked_add(wait).unwrap_or(Timestamp(i64::MAX));
+        (note, Outcome::Retry { at, why: error.with_causes() })
+    }
+
     /// Returns what the extractor finds in messages. It is allowed.
     async fn ask_extractor(
         &self,
@@ -142,11 +168,20 @@ impl Inner {
         known.extend(plain);
         let request = Arc::new(ExtractRequest { messages, known });
         let (extractor, asked) = (Arc::clone(&extraction.extractor), Arc::clone(&request));
-        let call = crate::model::apart("extractor", "find facts", async move { extractor.extract(&asked).await });
-        let late = |_| Error::timed_out("extractor", "answer in time");
+        let call = crate::model::apart(EXTRACTOR, "find facts", async move { extractor.extract(&asked).await });
+        let late = |_| Error::timed_out(EXTRACTOR, "answer in time");
         let operations = timeout(PATIENCE, call).await.map_err(late)??;
         check(&operations, &request)?;
         Ok(operations)
+    }
+}
+
+/// Returns whether a stretch has failed by itself, and would again. A backend that fails, be it for good because a key has expired,
+/// answers again some day; an extractor that panics does not.
+fn is_of_stretch(error: &Error) -> bool {
+    match error {
+        Error::Backend { backend, transience, .. } => *backend == EXTRACTOR && *transience == Transience::Permanent,
+        error => !error.is_retryable(),
     }
 }
 
