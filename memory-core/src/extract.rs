@@ -2,6 +2,7 @@
 
 mod again;
 mod check;
+mod ground;
 mod rules;
 
 use std::fmt::Debug;
@@ -19,6 +20,7 @@ pub use rules::RuleExtractor;
 
 pub(crate) use again::{gives_no_more, repeats, says_no_more};
 pub(crate) use check::{check, trust_of};
+pub(crate) use ground::ground;
 
 /// The key of a record's metadata that holds the name of its slot.
 pub const SLOT: &str = "slot";
@@ -90,7 +92,8 @@ pub struct Operation {
     pub valid_from: Option<Timestamp>,
     /// The time from which it is no longer true.
     pub valid_to: Option<Timestamp>,
-    /// The messages that say it, at least one. Forgetting all of them forgets the record.
+    /// The messages that say it, at least one. Forgetting one of them takes back what was told from it. The memory adds a message that says
+    /// more of its words than these do.
     pub sources: Vec<MessageId>,
     /// Words of one of the sources, exactly as they stand there.
     pub quote: String,
@@ -130,8 +133,9 @@ impl FactCounts {
 /// ([`MemoryBuilder::extractor`](crate::engine::MemoryBuilder::extractor)). Its answer is taken whole or not at all: it is refused
 /// with more than 32 operations, a source or record that was not in the request, a quote that stands in no source, a text or value
 /// with a number or name that no source has, or if it replaces a record that is pinned or has more trust than its sources. What it
-/// adds has the lowest trust of its sources; a person's message that holds results of tools has no more than these. A panic is a
-/// failure like another.
+/// adds has the lowest trust of its sources; a person's message that holds results of tools has no more than these. A message that says
+/// more of a fact's words than the sources do becomes one of them: who says *ok* to what an assistant has read on a page has not said
+/// it. A panic is a failure like another.
 ///
 /// ```
 /// use async_trait::async_trait;

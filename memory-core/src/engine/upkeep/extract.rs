@@ -13,7 +13,7 @@ use crate::engine::handle::{Memory, Scoped, Session};
 use crate::engine::inner::{Extraction, Inner, NOTED_IN_ONE_STEP};
 use crate::engine::write::{Remember, Remembered};
 use crate::error::{Error, Result, Transience};
-use crate::extract::{Effect, ExtractRequest, FactCounts, Operation, SLOT, Slot, VALUE, check, trust_of};
+use crate::extract::{Effect, ExtractRequest, FactCounts, Operation, SLOT, Slot, VALUE, check, ground, trust_of};
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, Seq, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
@@ -170,7 +170,10 @@ impl Inner {
         let (extractor, asked) = (Arc::clone(&extraction.extractor), Arc::clone(&request));
         let call = crate::model::apart(EXTRACTOR, "find facts", async move { extractor.extract(&asked).await });
         let late = |_| Error::timed_out(EXTRACTOR, "answer in time");
-        let operations = timeout(PATIENCE, call).await.map_err(late)??;
+        let mut operations = timeout(PATIENCE, call).await.map_err(late)??;
+        check(&operations, &request)?;
+        operations.iter_mut().for_each(|operation| ground(operation, &request, &self.analysis));
+        // What else it rests on may be trusted less.
         check(&operations, &request)?;
         Ok(operations)
     }
