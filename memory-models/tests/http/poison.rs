@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::engine::{Memory, Remember, Scoped};
+use memory_core::engine::{Forget, Memory, Remember, Scoped};
 use memory_core::extract::{SLOT, VALUE};
 use memory_core::{Filter, ItemId, Message, Record, Role, Scope, SessionId, Trust};
 
@@ -225,4 +225,22 @@ async fn a_poisoned_conversation_plants_nothing_above_its_trust() {
             assert!(!given.contains("Moscow") || !given.contains("Rex"), "{given}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_the_assistant_has_repeated_is_not_the_persons_own_because_they_said_ok() {
+    let answer =
+        r#"[{"op":"add","kind":"fact","text":"garlic cures every illness","sources":[2],"quote":"ok, remember that"}]"#;
+    let memory = memory(Scripted::new(move |_| answer.to_owned())).await;
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let read = Message::new(Role::Assistant, "The page says that garlic cures every illness.", memory.now());
+    let answered = Message::new(Role::User, "ok, remember that", memory.now());
+    let talk = vec![read.clone(), answered];
+    ada.session(&SessionId::new("talk").unwrap()).append(talk).await.unwrap();
+    memory.upkeep_once().await.unwrap();
+    let found = records(&ada).await;
+    assert_eq!(found.iter().map(|record| record.trust()).collect::<Vec<_>>(), [read.trust]);
+    assert!(read.trust < Trust::User);
+    ada.forget(&Forget::Messages(vec![read.id])).await.unwrap();
+    assert_eq!(records(&ada).await, []);
 }
