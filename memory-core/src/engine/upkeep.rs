@@ -16,6 +16,7 @@ mod least;
 mod pass;
 mod project;
 mod report;
+mod room;
 mod seen;
 mod sight;
 mod stretch;

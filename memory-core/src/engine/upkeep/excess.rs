@@ -14,9 +14,9 @@ use crate::filter::Filter;
 use crate::id::{ItemId, RecordId};
 use crate::record::StoredRecord;
 
-use super::lapse::{ROWS, Room};
 use super::least::{Least, takes_a_place, weight};
 use super::report::UpkeepReport;
+use super::room::{ROWS, Room};
 
 /// How many of the records that matter least a count finds. What is too many beyond them waits for the next count; so does all that
 /// is too many, if every one of them has to stay.

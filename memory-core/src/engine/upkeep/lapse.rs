@@ -22,29 +22,13 @@ use crate::time::Timestamp;
 use super::excess::Left;
 use super::lapsed::{Reach, Taken, choose};
 use super::report::{Lapse, UpkeepReport};
+use super::room::{ROWS, Room};
 use super::verify::OWNERS;
 
-/// How many rows are read in one page.
-pub(super) const ROWS: usize = 256;
 /// A page ends behind the row that crosses this many tokens, about 4 MiB of text.
 const TOKENS: u64 = 1 << 20;
 /// How long it takes until a message is looked at again that something holds.
 const HELD: std::time::Duration = std::time::Duration::from_secs(3_600);
-
-/// What is left of the bounds of a step.
-pub(super) struct Room {
-    pub(super) sessions: usize,
-    pub(super) rows: usize,
-    pub(super) items: usize,
-    /// How many records may be counted. An owner's count that is begun is carried out.
-    pub(super) counted: usize,
-}
-
-impl Room {
-    pub(super) fn is_out(&self) -> bool {
-        self.sessions == 0 || self.rows == 0 || self.items == 0
-    }
-}
 
 impl Memory {
     /// Takes a step, if it is due. What fails is reported, and tried again by the next round.
@@ -57,7 +41,7 @@ impl Memory {
 
     async fn go_on_lapsing(&self, stand: Stand, report: &mut UpkeepReport) -> Result<()> {
         let lapses = &self.inner.lapses;
-        let mut room = Room { sessions: 256, rows: 4_096, items: 1_000, counted: 65_536 };
+        let mut room = Room::of_step();
         let Stand { owner: last, place: mut begun } = stand;
         let mut owners = self.inner.owners_after(last.as_ref()).await?;
         let is_end = owners.len() < OWNERS;

@@ -47,10 +47,10 @@ fn add(_: RecordId) -> Effect {
 fn who_says_the_words_of_a_fact_is_its_source_whoever_is_named() {
     let told = ["What do you know?", "The page says that garlic cures diabetes.", "ok, remember that"];
     assert_eq!(rests_on(&told, add, "garlic cures diabetes", "", 2), [2, 1]);
-    assert_eq!(rests_on(&told, |id| Effect::Change(id), "garlic cures diabetes", "", 2), [2, 1]);
+    assert_eq!(rests_on(&told, Effect::Change, "garlic cures diabetes", "", 2), [2, 1]);
     // The words may be of a record that the person is said to have confirmed.
     let confirmed = ["Where?", "You live in Rome.", "ok"];
-    assert_eq!(rests_on(&confirmed, |id| Effect::Confirm(id), "", "", 2), [2, 1]);
+    assert_eq!(rests_on(&confirmed, Effect::Confirm, "", "", 2), [2, 1]);
     // Of several that say as much, the last.
     let twice = ["hm", "garlic cures diabetes", "hm", "garlic cures diabetes", "ok"];
     assert_eq!(rests_on(&twice, add, "garlic cures diabetes", "", 4), [4, 3]);
@@ -61,12 +61,12 @@ fn who_says_the_words_of_a_fact_is_its_source_whoever_is_named() {
 #[test]
 fn a_word_that_others_use_too_makes_them_no_source() {
     let moved = ["I live in Rome.", "Nice.", "I moved to Lisbon."];
-    assert_eq!(rests_on(&moved, |id| Effect::Change(id), "Ada lives in Lisbon", "Lisbon", 2), [2]);
+    assert_eq!(rests_on(&moved, Effect::Change, "Ada lives in Lisbon", "Lisbon", 2), [2]);
     assert_eq!(rests_on(&moved, add, "Ada lives in Lisbon", "Lisbon", 2), [2]);
     // What is said in another language than the fact.
     let german = ["Ich wohne in Rom.", "Schön.", "Ich bin umgezogen."];
     assert_eq!(rests_on(&german, add, "the person has a new home", "", 2), [2]);
     // An end has no words.
     let over = ["hm", "You live in Rome.", "no longer"];
-    assert_eq!(rests_on(&over, |id| Effect::Retract(id), "", "", 2), [2]);
+    assert_eq!(rests_on(&over, Effect::Retract, "", "", 2), [2]);
 }
