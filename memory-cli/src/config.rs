@@ -7,7 +7,7 @@ use std::sync::Arc;
 use memory::extract::{Extractor, RuleExtractor};
 use memory::model::Summarizer;
 use memory::store::secrets::without_secrets;
-use memory::window::CounterKind;
+use memory::window::{CounterKind, Oversize};
 use memory::{Backend, Error, Folding, Memory, Scope, Settings, Stores};
 
 use crate::embedding::{self, Embedding};
@@ -187,7 +187,8 @@ impl Database {
                 indexes.is_ok_and(|indexes| indexes.iter().any(|index| index.name.as_str() == FACTS))
             }
         };
-        let said = self.beside.buffer();
+        // Whoever asks the program for a context wants one, also where the last thing said is a long page.
+        let said = self.beside.buffer().with_oversize(self.beside.oversize().unwrap_or(Oversize::TruncateMiddle));
         let is_bounded = said.limit.is_some() || said.folds_above().is_some();
         let buffer = match &reader {
             Some(reader) if said.limit.is_none() => said.with_limit(reader.tokens),

@@ -141,7 +141,15 @@ pub(crate) async fn settle(stores: &mut Stores, wished: Option<&Embedding>) -> R
     if wished.is_some() && is_settled(stores) {
         return Ok(());
     }
-    let followed = followed(stores).await?;
+    let followed = match followed(stores).await {
+        // A server may begin before its truth does. The first index is the one that is wished for, or that of the build: where the truth
+        // turns out to follow another one that nobody named, it gets this one beside it.
+        Err(Failure::Memory(error)) if error.is_retryable() && stores.journal.is_some() => {
+            stores.vectors.truncate(1);
+            return Ok(());
+        }
+        followed => followed?,
+    };
     if wished.is_none() {
         leave_to_the_named(stores, &followed);
     }

@@ -9,6 +9,7 @@ mod files;
 mod gather;
 mod graph;
 mod http;
+mod in_order;
 mod kept;
 mod pages;
 mod profile;

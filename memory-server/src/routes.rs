@@ -9,6 +9,7 @@ pub(crate) mod messages;
 pub(crate) mod openapi;
 pub(crate) mod page;
 pub(crate) mod records;
+mod repeat;
 pub(crate) mod search;
 pub(crate) mod sending;
 pub(crate) mod sessions;

@@ -22,6 +22,9 @@ mod core;
 #[path = "server/files.rs"]
 mod files;
 #[cfg(test)]
+#[path = "server/gathered.rs"]
+mod gathered;
+#[cfg(test)]
 #[path = "server/graph.rs"]
 mod graph;
 #[cfg(test)]
@@ -45,6 +48,9 @@ mod page;
 #[cfg(test)]
 #[path = "server/records.rs"]
 mod records;
+#[cfg(test)]
+#[path = "server/repeats.rs"]
+mod repeats;
 #[cfg(test)]
 #[path = "server/sockets.rs"]
 mod sockets;

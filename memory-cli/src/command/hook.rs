@@ -5,6 +5,7 @@ mod event;
 mod mark;
 mod store;
 mod transcript;
+mod typed;
 
 use std::io::Read as _;
 use std::time::Duration;

@@ -7,7 +7,7 @@ use std::fmt;
 use memory::Status;
 use memory::receipt::JournalStatus;
 use memory::store::Health;
-use memory::{Filter, Memory, RecordId, Scope, Scoped};
+use memory::{Error, Filter, Memory, RecordId, Scope, Scoped};
 use serde_json::{Value, json};
 
 use super::call::Call;
@@ -46,9 +46,14 @@ pub(crate) async fn run(call: &Call, args: &Stats, output: &mut Output) -> Resul
     let (owner, database) = (call.owner_if_named()?, call.database()?);
     let memory = call.open_database(&database, None).await?;
     let owned = match &owner {
-        Some(owner) => Some(count(&memory.of(owner)).await?),
+        Some(owner) => match count(&memory.of(owner)).await {
+            // A truth that is away behind a journal is told among the stores.
+            Err(Failure::Memory(error)) if error.is_retryable() => Some(Err(error)),
+            counted => Some(Ok(counted?)),
+        },
         None => None,
     };
+    let owned = owner.as_ref().zip(owned.as_ref());
     let mut status = memory.status().await;
     // Notes and boards in this process end with it: the program has none to tell of.
     status.stores.retain(|store| store.part != "working" && (store.part != "board" || store.backend != "reference"));
@@ -57,9 +62,9 @@ pub(crate) async fn run(call: &Call, args: &Stats, output: &mut Output) -> Resul
         status.indexes = memory.of(owner).indexes().await;
     }
     if output.is_json() {
-        output.json(&as_json(&database, &status, owner.as_ref(), owned.as_ref()))?;
+        output.json(&as_json(&database, &status, owned))?;
     } else {
-        in_words(&database, &status, owner.as_ref(), owned.as_ref(), output)?;
+        in_words(&database, &status, owned, output)?;
     }
     output.flush()?;
     let is_healthy = status.stores.iter().all(|store| store.health.is_ok());
@@ -116,7 +121,10 @@ fn of_store(health: &Health) -> String {
     format!("{server} {version}, {writes}{wall}")
 }
 
-fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: Option<&OwnerStats>) -> Value {
+/// An owner, and what they have if it could be counted.
+type Owned<'a> = (&'a Scope, &'a std::result::Result<OwnerStats, Error>);
+
+fn as_json(database: &Database, status: &Status, owned: Option<Owned<'_>>) -> Value {
     let stores = status.stores.iter().map(|store| match &store.health {
         Ok(health) => json!({
             "part": store.part, "backend": store.backend, "server": health.server, "version": health.version,
@@ -130,11 +138,12 @@ fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: O
         }),
         Err(error) => json!({ "index": index.name.as_str(), "error": error.with_causes() }),
     });
-    let owner = owner.zip(owned).map(|(owner, owned)| {
-        json!({
+    let owner = owned.map(|(owner, owned)| match owned {
+        Ok(owned) => json!({
             "tenant": owner.tenant(), "subject": owner.subject(), "sessions": owned.sessions,
             "messages": owned.messages, "window_tokens": owned.window_tokens, "records": owned.records,
-        })
+        }),
+        Err(error) => json!({ "tenant": owner.tenant(), "subject": owner.subject(), "error": error.with_causes() }),
     });
     let mut all = json!({
         "url": database.shown(), "file": database.file.as_ref().map(|_| database.shown_file()), "bytes": database.file.as_deref().map(size),
@@ -157,8 +166,7 @@ fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: O
 fn in_words(
     database: &Database,
     status: &Status,
-    owner: Option<&Scope>,
-    owned: Option<&OwnerStats>,
+    owned: Option<Owned<'_>>,
     output: &mut Output,
 ) -> Result<(), Failure> {
     match &database.file {
@@ -200,12 +208,17 @@ fn in_words(
         };
         output.line(&format!("journal    {waiting} waiting, {refused}; memory queue tells"))?;
     }
-    let Some((owner, owned)) = owner.zip(owned) else {
+    let Some((owner, owned)) = owned else {
         output.line("owner      none named: --tenant NAME --subject NAME")?;
         return Ok(());
     };
     output.line(&format!("owner      {} of {}", owner.subject(), owner.tenant()))?;
-    output.line(&format!("           {owned}"))?;
-    output.line(&format!("           {} tokens in the windows of the sessions", owned.window_tokens))?;
+    match owned {
+        Ok(owned) => {
+            output.line(&format!("           {owned}"))?;
+            output.line(&format!("           {} tokens in the windows of the sessions", owned.window_tokens))?;
+        }
+        Err(error) => output.line(&format!("           not counted: {}", error.with_causes()))?,
+    }
     Ok(())
 }

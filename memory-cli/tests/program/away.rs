@@ -79,15 +79,28 @@ fn a_truth_that_is_away_is_an_error() {
 
 #[test]
 fn s3_6_with_a_journal_a_truth_that_is_away_is_gone_on_without() {
-    let (bed, url) = (Bed::new(), format!("redis://{NOBODY}"));
-    let behind = |args: &[&str]| behind(&bed, &url, args);
-    let said = answer(&mut behind(&["chat"]), b"My rose is called Aurora.\n");
-    assert!(said.stdout.contains("Aurora") && said.stderr.contains("redis does not answer"), "{}", said.stderr);
-    // Another process sees what the first one left.
-    let context = answer(&mut behind(&["context", "What is my rose called?"]), b"");
-    assert!(context.stdout.contains("Aurora"), "{}{}", context.stdout, context.stderr);
-    let queue = answer(&mut behind(&["--json", "queue"]), b"").json();
-    assert_eq!(queue["waiting"], 1);
+    // With the embedder of the build too, which has to be chosen without the truth.
+    for (url, embedder) in [("redis", Some("none")), ("redis", None), ("postgres", None), ("postgres", Some("static"))]
+    {
+        let (bed, named) = (Bed::new(), format!("{url}://{NOBODY}"));
+        let behind = |args: &[&str]| {
+            let mut command = behind(&bed, &named, args);
+            command.env_remove("MEMORY_EMBEDDER").envs(embedder.map(|name| ("MEMORY_EMBEDDER", name)));
+            command
+        };
+        let said = answer(&mut behind(&["chat"]), b"My rose is called Aurora.\n");
+        let told = format!("{url} does not answer");
+        assert!(said.stdout.contains("Aurora") && said.stderr.contains(&told), "{embedder:?}: {}", said.stderr);
+        // Another process sees what the first one left.
+        let context = answer(&mut behind(&["context", "What is my rose called?"]), b"");
+        assert!(context.stdout.contains("Aurora"), "{}{}", context.stdout, context.stderr);
+        let queue = answer(&mut behind(&["--json", "queue"]), b"");
+        assert_eq!((queue.code, queue.json()["waiting"].as_u64()), (0, Some(1)), "{}", queue.stderr);
+        // What the owner has cannot be counted; what waits can.
+        let stats = answer(&mut behind(&["stats"]), b"");
+        assert_eq!(stats.code, 1, "{}", stats.stderr);
+        assert!(stats.stdout.contains("journal    1 waiting"), "{}{}", stats.stdout, stats.stderr);
+    }
 }
 
 #[cfg(unix)]

@@ -316,6 +316,7 @@ fn whatever_is_wrong_the_agent_goes_on_within_two_seconds() {
         assert_eq!((answer.code, answer.stdout.as_str()), (0, ""), "{what}: {}", answer.stderr);
         assert!(begun.elapsed() < MOST, "{what} took {:?}", begun.elapsed());
         assert!(answer.stderr.lines().count() <= 1, "{what}: {}", answer.stderr);
+        assert!(what != "no transcript" || answer.stderr.contains("/nowhere/transcript.jsonl"), "{}", answer.stderr);
     }
 }
 

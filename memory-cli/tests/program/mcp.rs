@@ -120,6 +120,39 @@ fn what_an_agent_adds_the_program_finds_and_a_closed_input_ends_it() {
 }
 
 #[test]
+fn calls_that_are_sent_without_waiting_are_answered_in_their_order_and_all_of_them() {
+    const WRITES: u64 = 30;
+
+    let bed = Bed::new();
+    let call = |id: u64, name: &str, arguments: Value| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
+    let hello =
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    let mut lines = vec![
+        json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+    ];
+    let view = json!({ "command": "view", "path": "/memories/plants.md" });
+    let create = json!({ "command": "create", "path": "/memories/plants.md", "file_text": "plants\n" });
+    lines.push(call(1, "memory", create));
+    // Each insertion stands behind the one before it only if that is written already.
+    lines.extend((1..=WRITES).map(|number| {
+        let text = format!("plant {number}\n");
+        let insert =
+            json!({ "command": "insert", "path": "/memories/plants.md", "insert_line": number, "insert_text": text });
+        call(number + 1, "memory", insert)
+    }));
+    lines.push(call(WRITES + 2, "memory", view));
+    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let answers = bed.run_with(&["mcp", "--tools", "files"], input.as_bytes());
+    let answers: Vec<Value> = answers.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ids: Vec<u64> = answers.iter().filter_map(|answer| answer["id"].as_u64()).collect();
+    assert_eq!(ids, (0..=WRITES + 2).collect::<Vec<_>>());
+    let file = answers.last().unwrap()["result"]["content"][0]["text"].as_str().unwrap();
+    let places: Vec<Option<usize>> = (1..=WRITES).map(|number| file.find(&format!("plant {number}\n"))).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{file}");
+}
+
+#[test]
 fn a_file_of_descriptions_takes_the_place_of_those_of_the_tools_and_a_wrong_one_is_refused() {
     let bed = Bed::new();
     let file = bed.file("words.json", r#"{"add_memory": "Merke dir das."}"#);

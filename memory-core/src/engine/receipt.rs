@@ -204,8 +204,8 @@ pub struct SearchReceipt {
     pub speaker: Option<String>,
     /// The times that the question is about, as [`crate::analysis::Period`] writes them. What was said then ranks higher.
     pub times: Vec<String>,
-    /// The share of the question's informative words that the best candidate holds, 0 to 1, a rare word counting more. Told for a
-    /// context, which recalls nothing below a floor; none for a search.
+    /// The share of the question's informative words that the best candidate beside the window holds, 0 to 1, a rare word counting
+    /// more. Told for a context, which recalls nothing below a floor; none for a search.
     pub relevance: Option<f32>,
     /// How many items the text index returned.
     pub text_candidates: usize,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::http::request::Parts;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData, Extensions,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig,
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ConstString as _, ContentBlock,
+    CustomRequest, CustomResult, ErrorCode, ErrorData, Extensions, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 
@@ -85,6 +85,21 @@ impl ServerHandler for Agent {
             return Err(ErrorData::invalid_params(format!("there is no tool {}", self.fitting.clip(&name)), None));
         };
         Ok(result(answer.map_err(|refusal| self.fitting.clip(&refusal.0))).into())
+    }
+
+    /// Answers what is no request of MCP, and the call of a tool whose parameters are none: a model mends what it is told of.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != CallToolRequestMethod::VALUE {
+            let what = format!("there is no method {}", self.fitting.clip(&request.method));
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None));
+        }
+        let told = "the parameters are name, a text, and arguments, an object";
+        let refused = serde_json::to_value(result(Err(told.to_owned())));
+        refused.map(CustomResult).map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
     async fn list_resources(

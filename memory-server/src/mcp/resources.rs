@@ -1,7 +1,9 @@
 //! Resources: the list of sessions, a session, and an item. What they hold fits into the budget of a result.
 
+use std::cmp::Reverse;
+
 use memory::edge::{self, titles};
-use memory::store::chat::{Page, View};
+use memory::store::chat::{Page, SessionState, View};
 use memory::{Content, ItemId, Scoped, Seq, SessionId};
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
@@ -17,11 +19,18 @@ const ITEM: &str = "memory://item/";
 
 /// How many sessions are listed, and how many messages are read of one.
 const MOST: usize = 100;
+/// How many sessions are looked at, and how many are read at once.
+const LOOKED_AT: usize = 10_000;
+const PAGE: usize = 1_000;
 /// How many tokens of a session are read for each that fits: of a long message, a short passage is shown.
 const EACH: u64 = 64;
 
 pub(super) fn listed() -> Vec<Resource> {
-    vec![Resource::new(SESSIONS, "sessions").with_description("The conversations").with_mime_type("application/json")]
+    vec![
+        Resource::new(SESSIONS, "sessions")
+            .with_description("The conversations, the newest first")
+            .with_mime_type("application/json"),
+    ]
 }
 
 pub(super) fn templates() -> Vec<ResourceTemplate> {
@@ -58,10 +67,7 @@ fn failed(error: &memory::Error) -> ErrorData {
 }
 
 async fn sessions(ada: &Scoped, fitting: &Fitting) -> memory::Result<String> {
-    // With one more, which tells that there are more.
-    let mut states = ada.sessions(None, MOST + 1).await?;
-    let mut is_cut = states.len() > MOST;
-    states.truncate(MOST);
+    let (states, mut is_cut) = newest(ada).await?;
     let ids: Vec<SessionId> = states.iter().map(|state| state.session.clone()).collect();
     let titles = titles(ada, &ids).await?;
     let mut list: Vec<Value> =
@@ -76,6 +82,22 @@ async fn sessions(ada: &Scoped, fitting: &Fitting) -> memory::Result<String> {
         list.pop();
         is_cut = true;
     }
+}
+
+/// Returns the sessions that were spoken in last, the newest first, and whether there are more. Of an owner with very many sessions,
+/// those are looked at whose names come first.
+async fn newest(ada: &Scoped) -> memory::Result<(Vec<SessionState>, bool)> {
+    let (mut newest, mut count): (Vec<SessionState>, usize) = (Vec::new(), 0);
+    let mut after: Option<SessionId> = None;
+    while count < LOOKED_AT {
+        let page = ada.sessions(after.as_ref(), PAGE).await?;
+        let Some(last) = page.last() else { break };
+        (after, count) = (Some(last.session.clone()), count + page.len());
+        newest.extend(page);
+        newest.sort_by_key(|state| Reverse(state.last_at));
+        newest.truncate(MOST);
+    }
+    Ok((newest, count > MOST))
 }
 
 /// Returns the newest messages of a session that fit; none if it has no messages.

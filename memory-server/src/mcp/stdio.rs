@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use memory::{Scoped, Timestamp};
 use rmcp::ServiceExt as _;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio;
 
 use super::agent::Agent;
+use super::in_order::InOrder;
 use super::profile::Agents;
 use crate::caller::Caller;
 use crate::token::{Grant, Rights, Token};
 
-/// Serves MCP on stdin and stdout for one owner, until the client closes stdin.
+/// Serves MCP on stdin and stdout for one owner, until the client closes stdin. Calls of tools are answered one after the other, in
+/// the order in which they came.
 ///
 /// Upkeep and closing are the caller's. Nothing else may write to stdout meanwhile.
 ///
@@ -25,7 +28,8 @@ pub async fn serve_stdio(ada: Scoped, agents: Agents) -> io::Result<()> {
     let token = Token::fresh()?;
     let grant = Grant::new(&token, &tenant, &subject, Rights::all(), Timestamp(0)).map_err(io::Error::other)?;
     let agent = Agent::new(Arc::new(agents), Some(Caller::trusted(ada, grant)));
-    let running = match agent.serve(stdio()).await {
+    let (input, output) = stdio();
+    let running = match agent.serve(InOrder::new(AsyncRwTransport::new(input, output))).await {
         Ok(running) => running,
         // A client that closed stdin before it said anything asked for nothing.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

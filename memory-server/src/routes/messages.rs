@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::List;
+use super::repeat::key;
 use super::sessions::bounded;
 use super::{Problems, json as answer};
 use crate::app::{self, App};
@@ -24,8 +25,6 @@ use crate::input::{InSession, Json, Parameters};
 use crate::problem::Problem;
 
 const MOST: u64 = 1_000;
-/// The header that makes a request repeatable whose messages have no ids.
-const KEY: &str = "idempotency-key";
 
 /// Which messages.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -233,14 +232,6 @@ pub(crate) async fn append(
         (stored, _) => stored?,
     };
     Ok(answer(&if caller.may_read() { appended(&messages, &receipt) } else { as_new(&messages, &receipt) }))
-}
-
-fn key(headers: &HeaderMap) -> Result<Option<&[u8]>, Problem> {
-    let key = headers.get(KEY).map(|key| key.as_bytes());
-    match key {
-        Some(key) if !(1..=255).contains(&key.len()) => Err(Problem::bad("Idempotency-Key has 1 to 255 bytes")),
-        key => Ok(key),
-    }
 }
 
 /// Returns the id of a message without one: made of the session, the key, and its place in the request. On every machine the same.

@@ -1,5 +1,7 @@
 //! MCP: versions, lists and their size, resources, the prompt, and whom a request belongs to.
 
+use std::time::Duration;
+
 use memory::window::CounterKind;
 use memory_server::{Agents, Config, Profile};
 use serde_json::{Value, json};
@@ -135,11 +137,16 @@ async fn what_is_no_request_is_refused() {
     }
     let error = bed.rpc(&bed.ada, "tools/call", &json!({ "name": "no_such", "arguments": {} })).await;
     assert_eq!(error["error"]["code"], -32602, "{error}");
-    assert_eq!(bed.rpc(&bed.ada, "no/such", &json!({})).await["error"]["code"], -32601);
+    let error = &bed.rpc(&bed.ada, "no/such", &json!({})).await["error"];
+    assert_eq!((&error["code"], &error["message"]), (&json!(-32601), &json!("there is no method no/such")));
+    for arguments in [json!([]), json!("{}"), json!(7)] {
+        let refused = bed.tool("list_memories", &arguments).await;
+        assert!(refused.is_err_and(|told| told.contains("arguments, an object")), "{arguments}");
+    }
 }
 
 #[tokio::test]
-async fn a_list_of_sessions_that_was_cut_says_so() {
+async fn a_list_of_sessions_begins_with_the_newest_and_says_if_it_was_cut() {
     let bed = Bed::new().await;
     let message = json!({ "messages": [{ "role": "user", "content": "Hello" }] });
     for (begin, end, is_cut) in [(0, 2, false), (2, 101, true)] {
@@ -151,6 +158,12 @@ async fn a_list_of_sessions_that_was_cut_says_so() {
         assert!(!list["sessions"].as_array().unwrap().is_empty(), "{list}");
         assert_eq!(list["more"].is_string(), is_cut, "{list}");
     }
+    // Its name is the last of all, and its time another one.
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    bed.ok(Call::post("/v1/sessions/zebra/messages", &message)).await;
+    let read = bed.rpc(&bed.ada, "resources/read", &json!({ "uri": "memory://sessions" })).await;
+    let list: Value = serde_json::from_str(read["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(list["sessions"][0]["session"], "zebra", "{list}");
 }
 
 #[tokio::test]

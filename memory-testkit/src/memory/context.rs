@@ -17,6 +17,7 @@ scenarios!(TABLE: Stores = [
     s2_7_a_reserve_or_query_above_the_limit_is_over_budget,
     s2_13c_no_context_is_silently_empty,
     s2_13d_history_is_recalled_unless_it_is_switched_off,
+    s2_14e_what_the_window_tells_is_no_reason_to_recall_something_else,
     row_11_conversations_through_one_handle_recall_what_each_asks_for,
 ]);
 
@@ -115,6 +116,22 @@ async fn s2_13d_history_is_recalled_unless_it_is_switched_off(bed: Bed<Stores>) 
     // What is left out is counted.
     let history = &without.receipt.history;
     equal(history.window_messages, history.kept_messages + history.no_room + history.no_start)
+}
+
+async fn s2_14e_what_the_window_tells_is_no_reason_to_recall_something_else(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let (talk, other) = (world.talk("ada")?, world.owner("ada")?.session(&session("balcony")?));
+    other.append(world.chatter(8)).await?;
+    talk.append(vec![world.user("My rose is called Aurora.")]).await?;
+    world.tend().await?;
+    let query = "What is my rose called?";
+    let context = talk.context(query, 2_000).await?;
+    holds(&context, "Aurora")?;
+    equal(kinds(&context), [PartKind::History, PartKind::Query])?;
+    // Where no window tells it, it is recalled.
+    let context = other.context(query, 2_000).await?;
+    holds(&context, "Aurora")?;
+    equal(kinds(&context), [PartKind::History, PartKind::Recalled, PartKind::Query])
 }
 
 async fn row_11_conversations_through_one_handle_recall_what_each_asks_for(bed: Bed<Stores>) -> Scene {

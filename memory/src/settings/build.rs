@@ -87,6 +87,19 @@ impl Settings {
     pub fn buffer(&self) -> BufferConfig {
         buffer(&self.values)
     }
+
+    /// Returns what happens if the last turn alone does not fit into a context, if these settings say it.
+    ///
+    /// ```
+    /// use memory::{Settings, window::Oversize};
+    ///
+    /// let settings = |yaml: &str| Settings::from_yaml(yaml, |_| None).unwrap();
+    /// assert_eq!(settings("memory: { buffer: { oversize: keep } }").oversize(), Some(Oversize::Keep));
+    /// assert_eq!(settings("memory: { buffer: { limit: 3000 } }").oversize(), None);
+    /// ```
+    pub fn oversize(&self) -> Option<Oversize> {
+        oversize(&self.values)
+    }
 }
 
 /// Returns the settings of conversations.
@@ -119,13 +132,17 @@ pub(super) fn buffer(values: &Values) -> BufferConfig {
         Some("off") => Folding::Off,
         _ => Folding::Summaries,
     };
-    buffer.oversize = match values.text(&OVERSIZE) {
-        Some("truncate_middle") => Oversize::TruncateMiddle,
-        Some("keep") => Oversize::Keep,
-        _ => Oversize::Error,
-    };
+    buffer.oversize = oversize(values).unwrap_or(buffer.oversize);
     buffer.ranking = ranking(values, buffer.ranking);
     buffer
+}
+
+fn oversize(values: &Values) -> Option<Oversize> {
+    values.text(&OVERSIZE).map(|word| match word {
+        "truncate_middle" => Oversize::TruncateMiddle,
+        "keep" => Oversize::Keep,
+        _ => Oversize::Error,
+    })
 }
 
 /// Returns how many entries a board holds, and what keeps one.

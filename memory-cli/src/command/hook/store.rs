@@ -2,6 +2,8 @@
 //! hook goes on where this one was cut off.
 
 use std::collections::HashSet;
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use memory::store::chat::Fence;
@@ -38,7 +40,7 @@ const BYTES: usize = 256 << 10;
 /// watch of this one tells that it is late.
 pub(super) async fn store(scoped: &Scoped, event: &Event, marks: Marks, watch: Stopwatch) -> Result<usize, Failure> {
     let Some(path) = event.transcript.clone() else { return Ok(0) };
-    let back = beside(move || Backwards::open(&path)).await?;
+    let back = beside(move || Backwards::open(&path).map_err(|error| named(error, &path))).await?;
     let session = SessionId::new(&event.session)?;
     let past = Past::of(scoped, &session, &marks).await?;
     // Behind the end of a session there may be no next hook.
@@ -71,10 +73,14 @@ pub(super) async fn store(scoped: &Scoped, event: &Event, marks: Marks, watch: S
 }
 
 /// Does what waits for files, in a thread.
-async fn beside<T: Send + 'static>(work: impl FnOnce() -> std::io::Result<T> + Send + 'static) -> Result<T, Failure> {
+async fn beside<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(work).await;
     let done = done.map_err(|_| Failure::Inner("a file of the hook could not be used".to_owned()))?;
     done.map_err(|error| Failure::Usage(format!("a file of the hook cannot be used: {error}")))
+}
+
+fn named(error: io::Error, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// What was found in a transcript.

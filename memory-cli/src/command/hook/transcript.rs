@@ -7,8 +7,10 @@ use std::path::Path;
 
 use memory::message::Defaults;
 use memory::store::Limits;
-use memory::{Block, Message, MessageId, Timestamp};
+use memory::{Block, Message, MessageId, Role, Timestamp};
 use serde_json::Value;
+
+use super::typed::typed;
 
 /// The bytes of the first block: what one turn of the agent writes is often less.
 const FIRST: u64 = 128 << 10;
@@ -108,6 +110,14 @@ fn message(line: &mut Value, at: Timestamp) -> Option<Message> {
     let mut taken = |name: &str| Some((name.to_owned(), said.get_mut(name)?.take()));
     let chat = Value::Object([taken("role")?, taken("content")?].into_iter().collect());
     let mut message = Message::from_chat(&chat, Defaults { id, at }).ok()?;
+    if message.role == Role::User {
+        for block in &mut message.blocks {
+            if let Block::Text { text, .. } = block {
+                *text = typed(text);
+            }
+        }
+        message.blocks.retain(|block| !matches!(block, Block::Text { text, .. } if text.is_empty()));
+    }
     let (words, aside) = message.blocks.into_iter().partition(|block| matches!(block, Block::Text { .. }));
     (message.blocks, message.aside) = (words, aside);
     message.origin = Some("claude-code".to_owned());
@@ -160,6 +170,13 @@ mod tests {
             line("user", 8, json!("This session is being continued"), json!({ "isCompactSummary": true })),
             line("user", 9, json!("of a compaction"), json!({ "isVisibleInTranscriptOnly": true })),
             line("assistant", 10, json!("API Error: overloaded"), json!({ "isApiErrorMessage": true })),
+            line("user", 11, json!("<command-name>/cost</command-name>"), json!({})),
+            line(
+                "user",
+                12,
+                json!([{ "type": "text", "text": "<system-reminder>x</system-reminder>" }, { "type": "text", "text": "Thanks!" }]),
+                json!({}),
+            ),
             "not json".to_owned(),
             line("assistant", 6, json!([{ "type": "text", "text": "In line 3." }]), json!({ "timestamp": null })),
             line("user", 7, json!("cut"), json!({}))[..60].to_owned(),
@@ -167,9 +184,9 @@ mod tests {
         std::fs::write(&path, lines.join("\n")).unwrap();
         let messages = read(&path, FIRST);
         let texts: Vec<String> = messages.iter().map(Message::text).collect();
-        assert_eq!(texts, ["Where is the bug?", "I will look.", "In line 3."]);
+        assert_eq!(texts, ["Where is the bug?", "I will look.", "Thanks!", "In line 3."]);
         assert_eq!(messages[1].aside.len(), 1);
-        assert_eq!(messages[2].at, messages[0].at);
+        assert_eq!(messages[3].at, messages[0].at);
         for step in 1..800 {
             assert_eq!(read(&path, step), messages, "{step}");
         }

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
+use crate::id::{ItemId, MessageId};
 use crate::rank::idf;
 use crate::store::text::{Term, TextHit};
+use crate::store::vectors::VectorHit;
 
 use super::legs::Legs;
 
@@ -15,8 +17,9 @@ const LEAST_SHARE: f32 = 0.1;
 const LEAST_COSINE: f32 = 0.5;
 
 impl Legs {
-    /// Returns the share of the `informative` terms that the best hit holds, its own or its neighbours', 0 to 1.
-    pub(crate) fn relevance(&self, informative: &[Term]) -> f32 {
+    /// Returns the share of the `informative` terms that the best hit holds, its own or its neighbours', 0 to 1. The messages
+    /// `shown` are no hits here: what they tell of a turn is told already.
+    pub(crate) fn relevance(&self, informative: &[Term], shown: &HashSet<MessageId>) -> f32 {
         let informative: HashSet<&Term> = informative.iter().collect();
         let containing = self.text.containing.iter().copied().chain(std::iter::repeat(0));
         let weigh = |(term, containing): (&Term, u64)| {
@@ -29,21 +32,27 @@ impl Legs {
             held.map(|(weight, _)| weight).sum::<f32>()
         };
         let all: f32 = weights.iter().sum();
-        if all > 0.0 { self.text.hits.iter().map(held).fold(0.0, f32::max) / all } else { 0.0 }
+        let hits = self.text.hits.iter().filter(|hit| !is_among(shown, &hit.item));
+        if all > 0.0 { hits.map(held).fold(0.0, f32::max) / all } else { 0.0 }
     }
 
-    /// Returns whether something found is worth its tokens. Nothing is for a turn without informative words.
-    pub(crate) fn is_relevant(&self, informative: &[Term], relevance: f32) -> bool {
-        let is_near = || self.vector.iter().any(|hit| hit.similarity.value() >= LEAST_COSINE);
+    /// Returns whether something found beside the messages `shown` is worth its tokens. Nothing is for a turn without informative words.
+    pub(crate) fn is_relevant(&self, informative: &[Term], relevance: f32, shown: &HashSet<MessageId>) -> bool {
+        let is_near = |hit: &VectorHit| hit.similarity.value() >= LEAST_COSINE && !is_among(shown, &hit.item);
+        let is_near = || self.vector.iter().any(is_near);
         !informative.is_empty() && (relevance >= LEAST_SHARE || is_near())
     }
+}
+
+fn is_among(shown: &HashSet<MessageId>, item: &ItemId) -> bool {
+    item.as_message().is_some_and(|message| shown.contains(&message))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fields::Fields;
-    use crate::id::{ItemId, MessageId, Seq, SessionId};
+    use crate::id::{Seq, SessionId};
     use crate::store::text::TextHits;
     use crate::time::Timestamp;
 
@@ -59,13 +68,17 @@ mod tests {
     #[test]
     fn a_candidate_is_relevant_by_the_informative_words_that_it_holds() {
         let informative = ["kiln", "glaze"].map(|term| Term::new(term).unwrap());
-        let share = |own: [u32; 3], near: [f32; 3]| legs(&own, &near).relevance(&informative);
+        let share = |own: [u32; 3], near: [f32; 3]| legs(&own, &near).relevance(&informative, &HashSet::new());
         assert_eq!(share([1, 1, 0], [0.0; 3]), 1.0);
         assert_eq!(share([3, 0, 0], [0.0; 3]), 0.5);
         assert_eq!(share([0, 0, 0], [0.0, 0.4, 0.0]), 0.5);
         assert_eq!(share([0, 0, 1], [0.0; 3]), 0.0);
-        assert!(legs(&[1, 0, 0], &[0.0; 3]).is_relevant(&informative, 0.5));
-        assert!(!legs(&[1, 0, 0], &[0.0; 3]).is_relevant(&informative, 0.0));
-        assert!(!legs(&[0, 0, 1], &[0.0; 3]).is_relevant(&[], 1.0));
+        let nothing = HashSet::new();
+        assert!(legs(&[1, 0, 0], &[0.0; 3]).is_relevant(&informative, 0.5, &nothing));
+        assert!(!legs(&[1, 0, 0], &[0.0; 3]).is_relevant(&informative, 0.0, &nothing));
+        assert!(!legs(&[0, 0, 1], &[0.0; 3]).is_relevant(&[], 1.0, &nothing));
+        // What the window shows is no reason to recall something else.
+        let shown = HashSet::from([MessageId::of_content(b"one")]);
+        assert_eq!(legs(&[1, 1, 0], &[0.0; 3]).relevance(&informative, &shown), 0.0);
     }
 }

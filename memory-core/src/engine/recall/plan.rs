@@ -92,8 +92,8 @@ impl Scoped {
         let inner = self.inner();
         let Found { recall: Recall { search, filter, informative, quota, .. }, mut legs, mut read } = found;
         inner.look_again(search, &mut legs, &read);
-        let relevance = legs.relevance(informative);
-        let is_relevant = legs.is_relevant(informative, relevance);
+        let relevance = legs.relevance(informative, shown);
+        let is_relevant = legs.is_relevant(informative, relevance, shown);
         let mut receipt = legs.receipt();
         receipt.relevance = Some(relevance);
         let candidates = if is_relevant {

@@ -3,7 +3,7 @@
 //! Each owner is asked as their own search would: by their scope, under their epoch, with what their process wrote of late. What
 //! they answer is ranked together, and read from truth under the scope that it came from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use futures_util::future::join_all;
 
@@ -13,7 +13,7 @@ use crate::engine::inner::Inner;
 use crate::engine::receipt::SearchReceipt;
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::id::{ItemId, RecordId, SessionId};
+use crate::id::{ItemId, MessageId, RecordId, SessionId};
 use crate::scope::Scope;
 use crate::store::text::{Term, TextHits};
 
@@ -113,14 +113,14 @@ impl OfEach<Legs> {
         receipt
     }
 
-    /// Returns the share of the `informative` terms that the best hit of all holds, 0 to 1.
-    pub(super) fn relevance(&self, informative: &[Term]) -> f32 {
-        self.iter().map(|(_, legs)| legs.relevance(informative)).fold(0.0, f32::max)
+    /// Returns the share of the `informative` terms that the best hit of all holds, 0 to 1, beside the messages `shown`.
+    pub(super) fn relevance(&self, informative: &[Term], shown: &HashSet<MessageId>) -> f32 {
+        self.iter().map(|(_, legs)| legs.relevance(informative, shown)).fold(0.0, f32::max)
     }
 
-    /// Returns whether something found is worth its tokens.
-    pub(super) fn is_relevant(&self, informative: &[Term], relevance: f32) -> bool {
-        self.iter().any(|(_, legs)| legs.is_relevant(informative, relevance))
+    /// Returns whether something found beside the messages `shown` is worth its tokens.
+    pub(super) fn is_relevant(&self, informative: &[Term], relevance: f32, shown: &HashSet<MessageId>) -> bool {
+        self.iter().any(|(_, legs)| legs.is_relevant(informative, relevance, shown))
     }
 
     /// Scores what all owners have by the same rule: counts their texts as one collection, else a word would weigh less the fewer

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::http::{Response, StatusCode};
-use memory::receipt::RememberReceipt;
-use memory::{Gate, RecordId, Remember, Scoped, SessionId, Timestamp, Trust};
+use axum::http::{HeaderMap, Response, StatusCode};
+use memory::{Gate, RecordId, Remember, Scoped, SessionId, StoredRecord, Timestamp, Trust};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -17,6 +16,7 @@ use crate::input::{Json, OfRecord};
 use crate::mcp::kept_by_tools;
 use crate::number::whole_if_any;
 use crate::problem::Problem;
+use crate::routes::repeat::key;
 use crate::routes::{Problems, json as answer};
 use crate::token::Right;
 use crate::unexpired::unexpired;
@@ -90,7 +90,16 @@ fn fact() -> String {
 }
 
 impl Told {
-    async fn request(self, ada: &Scoped, caller: &Caller) -> Result<Remember, Problem> {
+    /// Returns the record that a request with this key has made of the same words already.
+    async fn made_with(&self, key: Option<RecordId>, ada: &Scoped) -> Result<Option<StoredRecord>, Problem> {
+        let Some(id) = key.filter(|_| self.id.is_none()) else { return Ok(None) };
+        let is_it = |stored: &StoredRecord| {
+            (&stored.record.kind, &stored.record.text, &stored.record.agent) == (&self.kind, &self.text, &self.agent)
+        };
+        Ok(ada.get(&[id]).await?.pop().filter(is_it))
+    }
+
+    async fn request(self, key: Option<RecordId>, ada: &Scoped, caller: &Caller) -> Result<Remember, Problem> {
         if self.novelty.is_some() {
             // What becomes of it tells what is stored.
             caller.allowed(Right::Read)?;
@@ -106,9 +115,8 @@ impl Told {
         for (key, value) in self.metadata {
             remember = remember.with_metadata(key, value);
         }
-        if let Some(id) = self.id {
-            remember = remember.with_id(id.parse()?);
-        }
+        let id = self.id.map(|id| id.parse()).transpose()?;
+        remember = set(remember, id.or(key), Remember::with_id);
         if let Some(session) = self.session {
             remember = remember.with_session(SessionId::new(&session)?);
         }
@@ -135,44 +143,69 @@ fn set<T>(remember: Remember, value: Option<T>, with: impl FnOnce(Remember, T) -
     }
 }
 
-/// Returns what is told of a receipt to whoever may write alone: the same for what was known and for what is new.
-fn as_new(receipt: &RememberReceipt) -> Value {
-    json!({ "id": receipt.id, "outcome": "stored" })
+/// Returns what is told of a record to whoever may write alone: the same for what was known and for what is new.
+fn as_new(id: RecordId) -> Value {
+    json!({ "id": id, "outcome": "stored" })
 }
 
-/// Remembers a fact, a preference or any other note. What says the same as a record is one more telling of it: so a repeat
-/// changes nothing.
+/// Returns the id of the record that a request makes, if it has a key.
+fn id_of(headers: &HeaderMap) -> Result<Option<RecordId>, Problem> {
+    Ok(key(headers)?.map(|key| RecordId::of_content(&[b"remember", key].concat())))
+}
+
+/// Returns what is told of a record that an earlier request with the same key has made: as if it had been told once more.
+fn as_known(stored: &StoredRecord) -> Value {
+    json!({ "id": stored.record.id, "outcome": "reinforced", "version": stored.version })
+}
+
+/// Remembers a fact, a preference or any other note. What says the same as a record is one more telling of it. With a header
+/// `Idempotency-Key` it is a record of its own, as with an `id`, and a repeat changes nothing, whatever became of the record.
 #[utoipa::path(post, path = "/v1/records", tag = "records", security(("token" = [])), request_body = Told,
+    params(("Idempotency-Key" = Option<String>, Header, description = "1 to 255 bytes; the same for each repeat.")),
     responses((status = 200, description = "`id`, `outcome`, `version` and `durability`; to a token that may not read, the `id` \
         and always `stored`.", body = Object), Problems))]
 pub(crate) async fn remember(
     Writes(ada): Writes,
     Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
     Json(told): Json<Told>,
 ) -> Result<Response<Body>, Problem> {
-    let remember = told.request(&ada, &caller).await?;
+    let key = id_of(&headers)?;
+    if let Some(stored) = told.made_with(key, &ada).await? {
+        return Ok(answer(&if caller.may_read() { as_known(&stored) } else { as_new(stored.record.id) }));
+    }
+    let remember = told.request(key, &ada, &caller).await?;
     let receipt = ada.remember(remember).await?;
-    Ok(if caller.may_read() { answer(&receipt) } else { answer(&as_new(&receipt)) })
+    Ok(if caller.may_read() { answer(&receipt) } else { answer(&as_new(receipt.id)) })
 }
 
-/// Remembers something in the place of a record, which stays in the history. May be repeated. What the tools `graph` and `files` of
-/// agents keep is refused.
+/// Remembers something in the place of a record, which stays in the history. May be repeated; with a header `Idempotency-Key` a repeat
+/// changes nothing, as for what is remembered. What the tools `graph` and `files` of agents keep is refused.
 #[utoipa::path(post, path = "/v1/records/{record}/supersede", tag = "records", security(("token" = [])),
-    params(("record" = String, Path, format = Uuid)), request_body = Told,
+    params(("record" = String, Path, format = Uuid),
+        ("Idempotency-Key" = Option<String>, Header, description = "1 to 255 bytes; the same for each repeat.")),
+    request_body = Told,
     responses((status = 200, description = "As for what is remembered, with `supersedes`.", body = Object), Problems))]
 pub(crate) async fn supersede(
     Writes(ada): Writes,
     Extension(caller): Extension<Caller>,
     OfRecord(old): OfRecord,
+    headers: HeaderMap,
     Json(told): Json<Told>,
 ) -> Result<Response<Body>, Problem> {
+    let key = id_of(&headers)?;
     let stored = unexpired(&ada, &[old]).await?.pop().ok_or_else(|| Problem::absent("record"))?;
     if let Some(why) = kept_by_tools(&stored.record) {
         return Err(Problem::new(StatusCode::CONFLICT, why));
     }
-    let remember = told.request(&ada, &caller).await?;
-    let receipt = ada.supersede(old, remember).await?;
-    let mut value = if caller.may_read() { json!(receipt) } else { as_new(&receipt) };
+    let mut value = match told.made_with(key, &ada).await? {
+        Some(stored) if caller.may_read() => as_known(&stored),
+        Some(stored) => as_new(stored.record.id),
+        None => {
+            let receipt = ada.supersede(old, told.request(key, &ada, &caller).await?).await?;
+            if caller.may_read() { json!(receipt) } else { as_new(receipt.id) }
+        }
+    };
     if let Value::Object(members) = &mut value {
         members.insert("supersedes".to_owned(), json!(RecordId(old.0)));
     }

@@ -54,7 +54,7 @@ keys! { BUFFER;
         "How many of the newest turns stay word for word.";
     OVERSIZE "buffer.oversize" [] []
         Word(&["error", "truncate_middle", "keep"]), "error",
-        "What happens if the last turn alone does not fit.";
+        "What happens if the last turn alone does not fit. The program cuts out its middle unless this says otherwise.";
     STABLE "buffer.stable_prefix" [] []
         Flag, "false",
         "Whether contexts begin alike for many turns, for prompt caches.";
