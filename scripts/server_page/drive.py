@@ -1,4 +1,4 @@
-"""Goes through the page of the server by keys alone: drive.py BROWSER LINK LINK-OF-100,000-MESSAGES [FOLDER FOR PICTURES]"""
+"""Goes through the page of the server by keys alone: drive.py BROWSER LINK LINK-OF-100,000-MESSAGES LINK-WITH-A-JOURNAL [FOLDER FOR PICTURES]"""
 
 import json
 import sys
@@ -8,7 +8,9 @@ import urllib.request
 
 from playwright.sync_api import sync_playwright
 
-BROWSER, SAMPLE, LARGE, PICTURES = (sys.argv[1:] + [""])[:4]
+import health
+
+BROWSER, SAMPLE, LARGE, OWN, PICTURES = (sys.argv[1:] + [""])[:5]
 HOSTILE = '<script>window.hit = 1</script><img src=x onerror="window.hit = 1"> \u202egnp.exe \u2066hidden\u2069 </textarea>{{hit}}'
 VIEWS = ["sessions", "context", "search", "records", "forget", "health"]
 
@@ -51,6 +53,14 @@ class Site:
     def begins(self, address):
         self.page.wait_for_function("address => (document.querySelector('main').dataset.shown ?? '').startsWith(address)", arg=address)
 
+    def told(self, address, path, *keys):
+        """Presses keys that show a view, and returns what the server told the page of a path for it."""
+        self.page.evaluate("delete document.querySelector('main').dataset.shown")
+        with self.page.expect_response(lambda answer: answer.url.removeprefix(f"{self.base}v1/").split("?")[0] == path) as answer:
+            self.press(*keys)
+        self.begins(address)
+        return answer.value.json()
+
     def press(self, *keys):
         for key in keys:
             self.page.keyboard.press(key)
@@ -60,13 +70,25 @@ class Site:
 
     def tab_to(self, selector, back=False):
         for _ in range(80):
-            if self.page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            if self.is_at(selector):
                 return
             self.press("Shift+Tab" if back else "Tab")
         raise AssertionError(f"no key leads to {selector}")
 
+    def is_at(self, selector):
+        return self.page.evaluate("selector => document.activeElement.matches(selector)", selector)
+
     def text(self):
         return self.page.inner_text("main")
+
+    def table(self, number=0):
+        """Returns the rows of a table."""
+        rows = self.page.locator("main table").nth(number).locator("tbody tr")
+        return rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
+
+    def is_dark(self):
+        back = self.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return int(back.split("(")[1].split(",")[0]) < 100
 
     def picture(self, name):
         if PICTURES:
@@ -86,9 +108,8 @@ def each_view(browser, scheme):
         site.begins(f"#/{view}")
         assert site.page.evaluate("document.querySelector('nav [aria-current]').textContent").lower() == view
         site.picture(f"{scheme}-{view}")
-    back = site.page.evaluate("getComputedStyle(document.body).backgroundColor")
-    is_dark = int(back.split("(")[1].split(",")[0]) < 100
-    assert is_dark == (scheme == "dark"), back
+    health.shows_what_is_told(site)
+    assert site.is_dark() == (scheme == "dark")
     site.press("?")
     assert site.page.evaluate("document.getElementById('help').open")
     site.press("Escape")
@@ -285,4 +306,8 @@ with sync_playwright() as playwright:
     site.end()
     what_is_wrong_is_told(browser)
     many_messages(browser)
+    site = Site(browser, OWN)
+    site.open()
+    health.shows_the_journal(site)
+    site.end()
     browser.close()
