@@ -479,7 +479,7 @@ async function oneRecord(id, after) {
   const [record, { records, next }] = await Promise.all([read(path), read(`${path}/history`, { after })]);
   const sources = await wordsOf(record.sources.flatMap((source) => [`m-${source}`, `r-${source}`]));
   return [
-    el('h1', {}, 'Record'), el('div', { class: 'card' }, el('div', { class: 'item' }, meta(record, validity(record), el('span', { class: 'end' }, forgetting(record))), words(record.text))),
+    el('h1', {}, 'Record'), el('div', { class: 'card' }, el('div', { class: 'item', tabindex: '-1' }, meta(record, validity(record), el('span', { class: 'end' }, forgetting(record))), words(record.text))),
     el('h2', {}, 'What is known of it'),
     el('div', { class: 'card pad' }, facts([
       ['Id', el('code', {}, record.id)], ['Kind', plain(record.kind)], ['Trust', record.trust], ['Told', when(record.at)], ['Told by', record.origin && plain(record.origin)],
@@ -527,7 +527,7 @@ async function erasing(ids, session, everything) {
   });
   return [
     el('h2', {}, plain(what)),
-    known.length > 0 ? el('ul', { class: 'list card' }, known.map((item) => el('li', { class: 'item' }, meta(item), words(item.text)))) : null,
+    known.length > 0 ? el('ul', { class: 'list card' }, known.map((item) => el('li', { class: 'item', tabindex: '-1' }, meta(item), words(item.text)))) : null,
     ids.length > 0 && known.length === 0 ? empty('Nothing has these ids.') : null, el('p'), box, result];
 }
 
