@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Looks at the page of the server in a browser, by keys alone: each view on the sample conversation, in light and dark; stored markup,
-# scripts and marks of direction; 100,000 messages. Needs Python, Chromium (Debian: `apt-get install chromium`) and the network for
-# one pinned package.
+# scripts and marks of direction; 100,000 messages; a journal; an owner who forgets everything. Needs Python, Chromium (Debian:
+# `apt-get install chromium`) and the network for one pinned package.
 #   scripts/server_page.sh PROGRAM [FOLDER]    PROGRAM is a built `memory`; FOLDER takes a picture of each view
 #   scripts/server_page.sh --install           installs Chromium, as root on Debian
 set -euo pipefail
@@ -50,8 +50,17 @@ for number in range(1, 100_001):
 MEMORY_EMBEDDER=none "$program" --db "$work/large.sqlite" --tenant acme --subject ada import --session large "$work/large.jsonl" > /dev/null 2>&1
 export MEMORY_EMBEDDER=none
 serve large.sqlite acme ada
+large="$link"
+# More sessions than one page of their list holds. Their owner has a journal, in which messages wait, and forgets everything.
+python3 -c '
+import json
+for number in range(1, 61):
+    print(json.dumps({"session": f"talk {number}", "role": "user", "content": f"Talk {number} is about plan {number}."}))
+' > "$work/own.jsonl"
+"$program" --db "$work/own.sqlite" --tenant acme --subject carol import "$work/own.jsonl" > /dev/null 2>&1
+SESSION_BUFFER_PATH="$work/journal.sqlite" SESSION_FLUSH_SECONDS=3600 serve own.sqlite acme carol
 
-"$work/venv/bin/python" scripts/server_page/drive.py "$browser" "$sample" "$link" "$pictures"
+"$work/venv/bin/python" -B scripts/server_page/drive.py "$browser" "$sample" "$large" "$link" "$pictures"
 kill -TERM "${servers[@]}"
 for server in "${servers[@]}"; do wait "$server"; done
 servers=()

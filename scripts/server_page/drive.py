@@ -1,4 +1,4 @@
-"""Goes through the page of the server by keys alone: drive.py BROWSER LINK LINK-OF-100,000-MESSAGES [FOLDER FOR PICTURES]"""
+"""Goes through the page of the server by keys alone: drive.py BROWSER LINK LINK-OF-100,000-MESSAGES LINK-OF-WHAT-IS-FORGOTTEN [FOLDER FOR PICTURES]"""
 
 import json
 import sys
@@ -8,7 +8,10 @@ import urllib.request
 
 from playwright.sync_api import sync_playwright
 
-BROWSER, SAMPLE, LARGE, PICTURES = (sys.argv[1:] + [""])[:4]
+import health
+import keyboard
+
+BROWSER, SAMPLE, LARGE, OWN, PICTURES = (sys.argv[1:] + [""])[:5]
 HOSTILE = '<script>window.hit = 1</script><img src=x onerror="window.hit = 1"> \u202egnp.exe \u2066hidden\u2069 </textarea>{{hit}}'
 VIEWS = ["sessions", "context", "search", "records", "forget", "health"]
 
@@ -51,6 +54,14 @@ class Site:
     def begins(self, address):
         self.page.wait_for_function("address => (document.querySelector('main').dataset.shown ?? '').startsWith(address)", arg=address)
 
+    def told(self, address, path, *keys):
+        """Presses keys that show a view, and returns what the server told the page of a path for it."""
+        self.page.evaluate("delete document.querySelector('main').dataset.shown")
+        with self.page.expect_response(lambda answer: answer.url.removeprefix(f"{self.base}v1/").split("?")[0] == path) as answer:
+            self.press(*keys)
+        self.begins(address)
+        return answer.value.json()
+
     def press(self, *keys):
         for key in keys:
             self.page.keyboard.press(key)
@@ -60,13 +71,33 @@ class Site:
 
     def tab_to(self, selector, back=False):
         for _ in range(80):
-            if self.page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            if self.is_at(selector):
                 return
             self.press("Shift+Tab" if back else "Tab")
         raise AssertionError(f"no key leads to {selector}")
 
+    def step_to(self, selector, key="j"):
+        """Steps from item to item of a list."""
+        for _ in range(120):
+            if self.is_at(selector):
+                return
+            self.press(key)
+        raise AssertionError(f"no step leads to {selector}")
+
+    def is_at(self, selector):
+        return self.page.evaluate("selector => document.activeElement.matches(selector)", selector)
+
     def text(self):
         return self.page.inner_text("main")
+
+    def table(self, number=0):
+        """Returns the rows of a table."""
+        rows = self.page.locator("main table").nth(number).locator("tbody tr")
+        return rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
+
+    def is_dark(self):
+        back = self.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return int(back.split("(")[1].split(",")[0]) < 100
 
     def picture(self, name):
         if PICTURES:
@@ -81,14 +112,14 @@ class Site:
 def each_view(browser, scheme):
     site = Site(browser, SAMPLE, scheme)
     site.open()
+    keyboard.shows_sessions(site, site.call("GET", "sessions?limit=50")["sessions"])
     for number, view in enumerate(VIEWS, 1):
         site.press(str(number))
         site.begins(f"#/{view}")
         assert site.page.evaluate("document.querySelector('nav [aria-current]').textContent").lower() == view
         site.picture(f"{scheme}-{view}")
-    back = site.page.evaluate("getComputedStyle(document.body).backgroundColor")
-    is_dark = int(back.split("(")[1].split(",")[0]) < 100
-    assert is_dark == (scheme == "dark"), back
+    health.shows_what_is_told(site)
+    assert site.is_dark() == (scheme == "dark")
     site.press("?")
     assert site.page.evaluate("document.getElementById('help').open")
     site.press("Escape")
@@ -135,7 +166,11 @@ def a_session_and_its_context(site):
 def what_left_the_window(site):
     first = site.call("GET", "sessions/garden/messages?after=0&limit=1")["shown"][0]
     site.call("POST", "forget", {"ids": [site.call("GET", "sessions/garden/messages?limit=1")["shown"][0]["id"]]})
-    site.go("#/sessions/garden")
+    site.press("Escape", "1")
+    site.shown("#/sessions")
+    site.step_to("a[href='#/sessions/garden']")
+    site.press("Enter")
+    site.shown("#/sessions/garden")
     states = site.page.eval_on_selector_all("#timeline .item", "items => items.map(item => item.dataset.state)")
     assert {"active", "archived", "summary", "forgotten"} <= set(states), states
     assert first["text"] in site.text() and "for 1 to" in site.text()
@@ -172,11 +207,17 @@ def records_and_forgetting(site):
     site.press("4")
     site.begins("#/records")
     site.tab_to("#all")
-    site.press("Space", "Enter")
-    site.begins("#/records?all=true")
+    site.press("Space")
+    told = site.told("#/records?all=true", "records", "Enter")["records"]
+    assert [record["id"] for record in told] == [record["id"] for record in site.call("GET", "records?all=true&limit=100")["records"]]
+    keyboard.shows_records(site, "main .item", told)
     assert "superseded" in site.text() and "current" in site.text() and "true from 2026-01-01" in site.text()
     site.picture("records")
-    site.go(f"#/records/{first}")
+    site.press("Escape")
+    site.step_to(f"[data-id='{first}']")
+    site.press("Enter")
+    site.shown(f"#/records/{first}")
+    keyboard.shows_record(site, site.call("GET", f"records/{first}"))
     chain = site.page.eval_on_selector_all("#chain .item", "items => items.map(item => item.dataset.id)")
     assert chain == [first, second], chain
     site.picture("record")
@@ -186,12 +227,13 @@ def records_and_forgetting(site):
     assert "8.6 kg" in site.text()
     site.picture("forget")
     site.tab_to("#confirm")
-    site.press("Enter")
-    site.page.wait_for_selector("#proof")
-    assert "complete" in site.text() and "deletion confirmed" in site.text(), site.text()
+    keyboard.forgets(site)
+    assert "deletion confirmed" in site.text(), site.text()
     assert site.page.get_attribute("#proof", "data-left") == "0"
     site.picture("forgotten")
-    site.go("#/search?q=" + urllib.parse.quote("Bolota weighs 8.6 kg, on the new food"))
+    site.tab_to("a[href^='#/search?q=Bolota']")
+    site.press("Enter")
+    site.begins("#/search?q=Bolota")
     assert second not in site.page.content()
 
 
@@ -268,6 +310,10 @@ def many_messages(browser):
     states = set(site.page.eval_on_selector_all("#timeline .item", "items => items.map(item => item.dataset.state)"))
     print(f"around the middle stand messages that are {', '.join(sorted(states))}")
     assert "forgotten" in states, states
+    last = max(site.page.eval_on_selector_all("#timeline .item", "items => items.map(item => Number(item.dataset.seq))"))
+    site.tab_to("#later")
+    site.press("Enter")
+    site.page.wait_for_selector(f"#timeline [data-seq='{last + 1}']")
     site.foreign = [url for url in site.foreign if url != "about:blank"]
     site.end()
 
@@ -285,4 +331,10 @@ with sync_playwright() as playwright:
     site.end()
     what_is_wrong_is_told(browser)
     many_messages(browser)
+    site = Site(browser, OWN)
+    site.open()
+    health.shows_the_journal(site)
+    keyboard.reaches_everything(site)
+    keyboard.forgets_everything(site)
+    site.end()
     browser.close()

@@ -339,14 +339,17 @@ const views = {
   },
 
   async health() {
-    const status = await read('status'), dead = status.indexes.reduce((sum, one) => sum + (one.dead ?? 0) + one.given_up, 0);
+    const status = await read('status'), { journal } = status, dead = status.indexes.reduce((sum, one) => sum + (one.dead ?? 0) + one.given_up, 0);
     const pending = Math.max(0, ...status.indexes.map((one) => one.pending ?? 0)), away = status.stores.filter((store) => !store.answers).length;
     const figure = (value, text, isBad) => el('div', { class: 'card pad' }, el('div', { class: `figure num ${isBad ? 'missed' : ''}` }, value), soft(text));
     const version = (store) => (store.server ? `${store.server}${store.version ? ` ${store.version}` : ''}` : null);
     return [
       el('h1', {}, 'Health'), el('p', { class: 'lead' }, `${status.subject} of ${status.tenant} · may ${status.rights.join(', ')} · version ${status.version}`),
       el('div', { class: 'two' }, figure(away === 0 ? 'All' : `${status.stores.length - away} of ${status.stores.length}`, 'stores answer', away > 0),
-        figure(count(pending), 'notes wait for an index'), figure(count(dead), 'notes were given up', dead > 0)),
+        figure(count(pending), 'notes wait for an index'), figure(count(dead), 'notes were given up', dead > 0), journal ? [
+          figure(count(journal.waiting), `messages wait in the journal, ${many(journal.bytes, 'byte')}`),
+          // Their store will never take them: that is for whoever runs the server to settle.
+          figure(journal.refused === null ? 'Unknown' : count(journal.refused), 'messages of the journal were refused for good', journal.refused !== 0)] : null),
       el('h2', {}, 'Stores'),
       table(['Part', 'Backend', 'Server', 'Answers', 'Durability', 'Writes'], status.stores.map((store) => [store.part, store.backend, version(store),
         store.answers ? tag('yes', 'good') : tag('no', 'bad'), store.durability, store.answers ? (store.read_only ? 'refused' : 'taken') : null])),
@@ -476,7 +479,7 @@ async function oneRecord(id, after) {
   const [record, { records, next }] = await Promise.all([read(path), read(`${path}/history`, { after })]);
   const sources = await wordsOf(record.sources.flatMap((source) => [`m-${source}`, `r-${source}`]));
   return [
-    el('h1', {}, 'Record'), el('div', { class: 'card' }, el('div', { class: 'item' }, meta(record, validity(record), el('span', { class: 'end' }, forgetting(record))), words(record.text))),
+    el('h1', {}, 'Record'), el('div', { class: 'card' }, el('div', { class: 'item', tabindex: '-1' }, meta(record, validity(record), el('span', { class: 'end' }, forgetting(record))), words(record.text))),
     el('h2', {}, 'What is known of it'),
     el('div', { class: 'card pad' }, facts([
       ['Id', el('code', {}, record.id)], ['Kind', plain(record.kind)], ['Trust', record.trust], ['Told', when(record.at)], ['Told by', record.origin && plain(record.origin)],
@@ -524,7 +527,7 @@ async function erasing(ids, session, everything) {
   });
   return [
     el('h2', {}, plain(what)),
-    known.length > 0 ? el('ul', { class: 'list card' }, known.map((item) => el('li', { class: 'item' }, meta(item), words(item.text)))) : null,
+    known.length > 0 ? el('ul', { class: 'list card' }, known.map((item) => el('li', { class: 'item', tabindex: '-1' }, meta(item), words(item.text)))) : null,
     ids.length > 0 && known.length === 0 ? empty('Nothing has these ids.') : null, el('p'), box, result];
 }
 
