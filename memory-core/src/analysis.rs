@@ -17,6 +17,7 @@ mod term;
 #[cfg(test)]
 mod tests;
 mod times;
+mod typed;
 mod words;
 
 use std::collections::{HashMap, HashSet};

@@ -6,7 +6,9 @@ mod message;
 
 use std::io::{self, IsTerminal, stdin};
 
-use memory::{Context, Forget as What, Memory, Message, MessageId, Remember, Role, Scoped, Session, edge};
+use memory::receipt::AppendReceipt;
+use memory::store::chat::Placement;
+use memory::{Context, Forget as What, Memory, Message, MessageId, Remember, Role, Scoped, Seq, Session, edge};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Receiver;
 
@@ -125,6 +127,17 @@ fn help(is_answered: bool) {
     [if is_answered { ANSWERED } else { SHOWN }, HELP].into_iter().flat_map(str::lines).for_each(say);
 }
 
+/// Returns what became of the one message of an append, and its number: the one that it got when it was first stored. It has none
+/// while it waits in a journal, and if it was forgotten since.
+fn placed(receipt: &AppendReceipt) -> (&'static str, Option<Seq>) {
+    match receipt.placements.first() {
+        Some(Placement::Added(seq)) => ("added", Some(*seq)),
+        Some(Placement::Already(seq)) => ("already", Some(*seq)),
+        Some(Placement::Queued) => ("queued", None),
+        Some(Placement::Forgotten) | None => ("forgotten", None),
+    }
+}
+
 impl Conversation<'_> {
     async fn turn(&mut self, line: &str) -> Result<(), Failure> {
         if self.output.is_json() && line.starts_with('{') {
@@ -173,7 +186,9 @@ impl Conversation<'_> {
     async fn store(&mut self, message: Message) -> Result<(), Failure> {
         let (role, id) = (message.role, message.id);
         let receipt = self.session.append(vec![message]).await?;
-        self.tell(&json!({ "event": "stored", "role": role, "id": id, "seq": receipt.head }), Vec::new)
+        let (outcome, seq) = placed(&receipt);
+        let told = json!({ "event": "stored", "role": role, "id": id, "seq": seq, "outcome": outcome });
+        self.tell(&told, Vec::new)
     }
 
     async fn context(&mut self, query: &str) -> Result<(), Failure> {

@@ -38,6 +38,31 @@ fn a_chat_takes_messages_with_several_lines_and_calls() {
 }
 
 #[test]
+fn the_number_of_a_message_that_is_told_again_is_the_one_that_it_has() {
+    let bed = Bed::new();
+    let ids = ["a1", "a2", "a3"].map(|end| format!("018f0000-0000-7000-8000-0000000000{end}"));
+    let at = "2025-03-02T10:01:00Z";
+    let said = |place: usize| json!({"role": "assistant", "content": "Hello.", "id": ids[place], "at": at});
+    let chat = |places: &[usize]| {
+        let input: String = places.iter().map(|place| format!("{}\n", said(*place))).collect();
+        let chat = bed.run_with(&["--json", "chat"], input.as_bytes());
+        assert_eq!(chat.code, 0, "{}", chat.stderr);
+        let told = |event: Value| json!([event["id"], event["seq"], event["outcome"]]);
+        events(&chat.stdout).into_iter().map(told).collect::<Vec<Value>>()
+    };
+    let told = |place: usize, seq: Value, outcome: &str| json!([ids[place], seq, outcome]);
+    // The same words under another id are another message.
+    let first = [told(0, json!(1), "added"), told(1, json!(2), "added"), told(0, json!(1), "already")];
+    assert_eq!(chat(&[0, 1, 0]), first);
+    assert_eq!(
+        chat(&[1, 2, 0]),
+        [told(1, json!(2), "already"), told(2, json!(3), "added"), told(0, json!(1), "already")]
+    );
+    assert_eq!(bed.run_with(&["chat"], format!("/forget {}\n", ids[1]).as_bytes()).code, 0);
+    assert_eq!(chat(&[1, 0]), [told(1, Value::Null, "forgotten"), told(0, json!(1), "already")]);
+}
+
+#[test]
 fn a_line_that_is_no_message_is_refused_and_the_others_are_taken() {
     let bed = Bed::new();
     let input = b"{\"role\":\n{\"role\":\"king\",\"content\":\"x\"}\n{\"role\":\"user\"}\n{\"role\":\"user\",\"content\":\"x\",\"id\":\"7\"}\nplain\n";

@@ -1,5 +1,7 @@
 //! Scripts without spaces between words.
 
+use std::ops::Range;
+
 use unicode_normalization::char::is_combining_mark;
 
 use super::piece::Piece;
@@ -74,23 +76,27 @@ struct Cluster {
 /// Gives `sink` the pairs of a run of such characters, each character without a neighbour of its kind, and those single
 /// characters of pairs that can be words.
 pub(super) fn pairs(run: &str, sink: &mut dyn FnMut(Piece, &str)) {
-    let clusters = clusters(run);
-    let mut give = |piece, start: usize, end: usize| {
-        if let Some(text) = run.get(start..end) {
+    places(run, &mut |piece, place| {
+        if let Some(text) = run.get(place) {
             sink(piece, text);
         }
-    };
+    });
+}
+
+/// Gives `sink` the places of what [`pairs`] gives.
+pub(super) fn places(run: &str, sink: &mut dyn FnMut(Piece, Range<usize>)) {
+    let clusters = clusters(run);
     let mut is_paired = false;
     for (index, cluster) in clusters.iter().enumerate() {
         let Cluster { start, end, script, is_word } = *cluster;
         let next = clusters.get(index + 1).filter(|next| next.script == script);
         match next {
-            Some(next) => give(Piece::Whole, start, next.end),
-            None if !is_paired => give(Piece::Whole, start, end),
+            Some(next) => sink(Piece::Whole, start..next.end),
+            None if !is_paired => sink(Piece::Whole, start..end),
             None => {}
         }
         if is_word && (is_paired || next.is_some()) {
-            give(Piece::Single, start, end);
+            sink(Piece::Single, start..end);
         }
         is_paired = next.is_some();
     }

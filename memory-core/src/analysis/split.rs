@@ -94,6 +94,11 @@ fn class(c: char) -> Class {
     }
 }
 
+/// Returns whether `c` ends a word, whatever stands around it.
+pub(super) fn is_break(c: char) -> bool {
+    class(c) == Class::Break
+}
+
 /// Returns whether `c` joins names to a path, an address or a pair.
 fn is_strong(c: char) -> bool {
     matches!(c, '/' | '\\' | ':' | '@' | '=' | '?' | '&' | '#' | '%' | '+' | '~')

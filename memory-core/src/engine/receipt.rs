@@ -198,6 +198,8 @@ fn as_key<S: Serializer>(item: &ItemId, serializer: S) -> Result<S::Ok, S::Error
 pub struct SearchReceipt {
     /// The terms that were searched for.
     pub terms: Vec<String>,
+    /// The words of the question that gave these terms, as they were typed: `practice` where the term is `practic`.
+    pub words: Vec<String>,
     /// How many terms of the query were left out, because it holds more than [`crate::Limits::query_terms`]. The rarest are kept.
     pub terms_left_out: usize,
     /// The participant whom the question names. What they said ranks higher.

@@ -241,6 +241,51 @@ async fn tables_of_an_older_version_are_not_read_where_they_cannot_be_brought_up
     assert!(matches!(&refused, Err(Error::Unsupported { .. })), "{refused:?}");
 }
 
+/// Copies a file with its log and the index of that, which others may read and nobody may write: as a process leaves them that read
+/// the file while it might not be written.
+#[cfg(unix)]
+async fn left_behind() -> (TempDir, SqliteConfig) {
+    let (origin, config) = place();
+    let (folder, copy) = place();
+    let memory = open(&config).await;
+    say(&memory, "I drink tea").await.unwrap();
+    memory.upkeep_once().await.unwrap();
+    for name in names(origin.path()) {
+        let to = folder.path().join(&name);
+        fs::copy(origin.path().join(&name), &to).unwrap();
+        set_mode(&to, if name == "memory.db" { 0o600 } else { 0o444 });
+    }
+    assert_eq!(names(folder.path()), ["memory.db", "memory.db-shm", "memory.db-wal"]);
+    (folder, copy)
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_may_be_written_again_is_written_whatever_was_left_beside_it() {
+    let (folder, config) = left_behind().await;
+    let memory = open(&config).await;
+    say(&memory, "More tea, please").await.unwrap();
+    memory.upkeep_once().await.unwrap();
+    assert_eq!(found(&memory, "tea").await.unwrap(), 2);
+    let private = ["memory.db", "memory.db-shm", "memory.db-wal"].map(|name| (name.to_owned(), 0o600));
+    assert_eq!(modes(folder.path()), private);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_stands_beside_a_file_of_another_application_keeps_its_rights() {
+    let (folder, config) = left_behind().await;
+    let beside = ["memory.db-shm", "memory.db-wal"].map(|name| folder.path().join(name));
+    beside.iter().for_each(|file| set_mode(file, 0o600));
+    let mut connection = super::connect::writer(&config).await.unwrap();
+    sqlx::query("PRAGMA application_id = 7").execute(&mut connection).await.unwrap();
+    beside.iter().for_each(|file| set_mode(file, 0o444));
+    let refused = Sqlite::connect(config).await.map(drop);
+    assert!(matches!(&refused, Err(Error::Unsupported { .. })), "{refused:?}");
+    let kept: Vec<u32> = modes(folder.path()).into_iter().map(|(_, mode)| mode).collect();
+    assert_eq!(kept, [0o600, 0o444, 0o444]);
+}
+
 /// Whoever may write everything (root) opens such a file for writing: then there is nothing to be seen.
 #[cfg(unix)]
 #[tokio::test]

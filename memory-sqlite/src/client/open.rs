@@ -4,16 +4,17 @@ use std::path::Path;
 
 use memory_core::error::{Error, Result};
 use memory_core::store::Durability;
-use sqlx::SqliteConnection;
+use sqlx::{Connection as _, SqliteConnection};
 
 use super::connect::{
     Attempt, Failure, check_log, connect, impatient, options, path_of, patiently, run, scalar, unopened, wal,
 };
-use super::migrate::migrate;
+use super::migrate::{is_up_to_date, migrate};
 use super::opened::Opened;
 use super::place::{Access, FilePlace, is_filled};
 use super::{private, read_only};
 use crate::config::SqliteConfig;
+use crate::error::Doing as _;
 
 /// Opens a file: checks that it is ours, and upgrades its tables. A file without write permission is opened for reading only.
 pub(super) async fn first(config: SqliteConfig) -> Result<(Opened, SqliteConnection)> {
@@ -37,6 +38,9 @@ async fn for_writing(config: &SqliteConfig, path: &Path) -> Attempt<(Opened, Sql
     }
     let before = FilePlace::of(path, Access::Write);
     let mut connection = connect(options(config, Access::Write, config.create)?).await?;
+    if private::is_held_up(path, config.private) {
+        connection = freed(config, path, connection).await?;
+    }
     if config.private && !is_filled(path) {
         private::tighten(path);
     }
@@ -54,6 +58,15 @@ async fn for_writing(config: &SqliteConfig, path: &Path) -> Attempt<(Opened, Sql
     let place = before.or_else(|_| FilePlace::of(path, Access::Write))?;
     place.check()?;
     Ok((Opened { config: config.clone(), durability, place }, connection))
+}
+
+/// Lets the files beside a database be written again, and opens it anew: a connection that was refused once stays refused.
+async fn freed(config: &SqliteConfig, path: &Path, mut connection: SqliteConnection) -> Attempt<SqliteConnection> {
+    // First, because the files of another application must stay as they are.
+    patiently(config.patience, &mut connection, |connection| Box::pin(is_up_to_date(connection))).await?;
+    private::free(path, config.private);
+    connection.close().await.doing("close the file")?;
+    connect(options(config, Access::Write, config.create)?).await
 }
 
 /// Returns `Ok` if the file can be written. SQLite reports that it cannot only with the first write.

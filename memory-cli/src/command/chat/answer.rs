@@ -5,7 +5,7 @@ use std::io;
 use memory::receipt::PartKind;
 use serde_json::json;
 
-use super::Conversation;
+use super::{Conversation, placed};
 use crate::assemble::assemble;
 use crate::failure::Failure;
 use crate::output::{Output, say};
@@ -57,8 +57,9 @@ impl Conversation<'_> {
             return Ok(());
         }
         let usage = answered.usage.map(|(input, output)| json!({ "input": input, "output": output }));
+        let (_, seq) = placed(&receipt);
         Ok(self.output.json(&json!({
-            "event": "answered", "model": model.name(), "seq": receipt.head, "text": draft.text(), "stop": answered.stop, "usage": usage
+            "event": "answered", "model": model.name(), "seq": seq, "text": draft.text(), "stop": answered.stop, "usage": usage
         }))?)
     }
 

@@ -49,6 +49,8 @@ pub(crate) struct Legs {
     pub(crate) terms: Vec<Term>,
     /// How many terms of the question were not searched for.
     pub(crate) left_out: usize,
+    /// The words of the question that give the terms.
+    pub(crate) words: Vec<String>,
     pub(crate) text: TextHits,
     /// The spans of conversation that hold the terms. They weigh in the ranking, and are no hits.
     pub(crate) spans: TextHits,
@@ -84,6 +86,7 @@ impl Legs {
     pub(crate) fn receipt(&self) -> SearchReceipt {
         SearchReceipt {
             terms: self.terms.iter().map(|term| term.as_str().to_owned()).collect(),
+            words: self.words.clone(),
             terms_left_out: self.left_out,
             speaker: self.asked.speaker.clone(),
             times: self.asked.times.iter().map(ToString::to_string).collect(),
@@ -106,7 +109,7 @@ impl Inner {
     pub(crate) async fn legs(&self, scope: &Scope, asking: &Asking<'_>) -> Legs {
         let stages = Stages::default();
         let (search, filter) = (asking.search, asking.filter);
-        let Terms { sought: terms, left_out } = asking.terms.clone();
+        let Terms { sought: terms, left_out, words } = asking.terms.clone();
         let limit = search.rule().candidates(search.limit).min(self.limits.results.max(POOL));
         let weighs = search.rule().weighs_context();
         let of_unit = |unit| {
@@ -144,8 +147,8 @@ impl Inner {
         let behind = self.behind_for_ever().filter(|index| self.answers(index));
         degraded.extend(behind.map(|index| Degraded::new(index.stage(), &unbuilt())));
         degraded.dedup();
-        let (importance, tells, notes, took) = (HashMap::new(), HashMap::new(), HashMap::new(), stages.took());
-        Legs { terms, left_out, text, spans, vector, sought, notes, asked, importance, limit, tells, degraded, took }
+        let took = stages.took();
+        Legs { terms, left_out, words, text, spans, vector, sought, asked, limit, degraded, took, ..Legs::default() }
     }
 
     /// Returns `Ok` if there is any index to search.

@@ -23,6 +23,8 @@ pub(crate) struct Terms {
     pub(crate) sought: Vec<Term>,
     /// How many others were left out.
     pub(crate) left_out: usize,
+    /// The words of the question that give the terms searched for, as they are written there.
+    pub(crate) words: Vec<String>,
 }
 
 impl Inner {
@@ -32,9 +34,13 @@ impl Inner {
     /// finds nothing and comes last. If no index counts them, takes the longest, which are usually rare.
     pub(super) async fn terms(&self, scope: &Scope, search: &Search, stages: &Stages) -> Terms {
         let terms = self.analysis.query(&search.words);
+        let of = |sought: Vec<Term>, left_out| {
+            let words = self.analysis.typed(&search.words, &sought);
+            Terms { sought, left_out, words }
+        };
         let (all, most) = (terms.len(), self.limits.query_terms);
         if all <= most {
-            return Terms { sought: terms, left_out: 0 };
+            return of(terms, 0);
         }
         let mut counts = Some(Vec::with_capacity(all));
         for some in terms.chunks(COUNTED) {
@@ -53,7 +59,8 @@ impl Inner {
             }),
             None => best(terms, most, |_, term| Reverse(term.as_str().len())),
         };
-        Terms { left_out: all - sought.len(), sought }
+        let left_out = all - sought.len();
+        of(sought, left_out)
     }
 
     /// Returns how many of the owner's texts hold each term; none if no index tells. The search itself reports why.

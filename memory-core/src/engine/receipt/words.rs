@@ -43,6 +43,11 @@ impl fmt::Display for Signals {
 }
 
 impl SearchReceipt {
+    /// Returns the words that were searched for, as a person typed them; without these, the terms.
+    fn sought(&self) -> String {
+        if self.words.is_empty() { self.terms.join(" ") } else { self.words.join(" ") }
+    }
+
     /// Returns how long each stage took, if any did.
     fn latencies(&self) -> Option<String> {
         let told = self.stages.iter().map(|(stage, micros)| format!("{stage} {}", millis(*micros)));
@@ -60,7 +65,7 @@ impl SearchReceipt {
 /// Shows what was searched for, among how many candidates, and what went wrong.
 impl fmt::Display for SearchReceipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut lines = vec![format!("sought    {}", self.terms.join(" "))];
+        let mut lines = vec![format!("sought    {}", self.sought())];
         lines.extend(self.speaker.as_ref().map(|speaker| format!("said by   {speaker}")));
         lines.extend((!self.times.is_empty()).then(|| format!("said in   {}", self.times.join(", "))));
         let (by_words, by_meaning, took) = (self.text_candidates, self.vector_candidates, millis(self.took_micros));
@@ -170,11 +175,11 @@ impl fmt::Display for ContextReceipt {
         lines.extend(self.folds.iter().map(|fold| format!("folded    {fold}")));
         let found = self.included.iter().filter(|included| included.signals.is_some());
         let (recalled, in_window): (Vec<_>, Vec<_>) = found.partition(|included| included.part == PartKind::Recalled);
-        let terms = self.search.terms.join(" ");
-        if !terms.is_empty() {
+        let sought = self.search.sought();
+        if !sought.is_empty() {
             let (recalled, in_window) = (recalled.len(), in_window.len());
             let items = if recalled == 1 { "item" } else { "items" };
-            lines.push(format!("recalled  {recalled} {items} beside {in_window} in the window, sought by: {terms}"));
+            lines.push(format!("recalled  {recalled} {items} beside {in_window} in the window, sought by: {sought}"));
         }
         lines.extend(self.search.sharing.iter().map(Sharing::to_string));
         lines.extend(left_out(&self.search).map(|told| format!("left out  {told}")));
@@ -233,7 +238,8 @@ mod tests {
     #[test]
     fn a_search_tells_what_it_sought_and_what_failed() {
         let receipt = SearchReceipt {
-            terms: vec!["dentist".to_owned()],
+            terms: vec!["practic".to_owned(), "Y7259Y533b".to_owned()],
+            words: vec!["practice".to_owned(), "牙医".to_owned()],
             terms_left_out: 2,
             speaker: Some("Ada\nLovelace".to_owned()),
             text_candidates: 3,
@@ -242,9 +248,11 @@ mod tests {
             took_micros: 1_500,
             ..SearchReceipt::default()
         };
-        let told = "sought    dentist\nsaid by   Ada\\nLovelace\nfound     3 candidates by words, 0 by meaning; took 1.5 ms\n\
-            stages    embed 0.4 ms, text 1.0 ms\ndegraded  vector: away\nsought    the 1 rarest of 3 terms";
+        let told = "sought    practice 牙医\nsaid by   Ada\\nLovelace\nfound     3 candidates by words, 0 by meaning; took 1.5 ms\n\
+            stages    embed 0.4 ms, text 1.0 ms\ndegraded  vector: away\nsought    the 2 rarest of 4 terms";
         assert_eq!(receipt.to_string(), told);
+        let without = SearchReceipt { words: Vec::new(), ..receipt }.to_string();
+        assert!(without.starts_with("sought    practic Y7259Y533b\n"), "{without}");
     }
 
     #[test]
