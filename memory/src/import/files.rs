@@ -29,14 +29,14 @@ pub(super) fn read_all(paths: &[PathBuf], source: &Source, meter: &Arc<Meter>, s
     {
         return match Whole::open(file) {
             Ok(input) => read(input, &Source { stem: stem(&shown(file)), ..source.clone() }, meter, sink),
-            Err(error) => sink.reject(1, Refusal::unreadable("file", &error)),
+            Err(error) => sink.reject(1u64, Refusal::unreadable("file", &error)),
         };
     }
     let has_folders = paths.iter().filter(|path| path.is_dir()).count() > 1;
     for path in paths {
         let name = name_among(path, paths);
         if path.is_dir() {
-            reader.folder(path, &name, if has_folders { &name } else { "" }, DEPTH)?;
+            reader.folder(path, &name, if has_folders { name.as_str() } else { "" }, DEPTH)?;
         } else if is_archive(path) {
             reader.archive(path, &name)?;
         } else {

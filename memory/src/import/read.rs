@@ -24,13 +24,13 @@ pub(super) fn read(input: impl Read, source: &Source, meter: &Arc<Meter>, sink: 
     let mut input = BufReader::with_capacity(1 << 16, input);
     let sink = &sink.trusting(source.trusts_roles);
     if let Some(kind) = input.fill_buf().ok().and_then(Foreign::of) {
-        return sink.reject(1, Refusal::Foreign(kind));
+        return sink.reject(1u64, Refusal::Foreign(kind));
     }
     let reading = Reading { meter: Arc::clone(meter), longest: source.longest };
     let first = match first_byte(&mut input, meter) {
         Ok(Some(first)) => first,
         Ok(None) => return Ok(()),
-        Err(error) => return sink.reject(1, Refusal::unreadable("file", &error)),
+        Err(error) => return sink.reject(1u64, Refusal::unreadable("file", &error)),
     };
     let mut reader = Reader::new(source);
     if first == b'[' {

@@ -190,7 +190,7 @@ pub(super) fn each_element(
         count += 1;
         let Some(goes_on) = skipped else {
             let (line, why) = broken(&error, first, begin.is_empty(), meter.lines() + 1);
-            let at = if metered.place.has_ended() { line.into() } else { Position::of_element(line, count) };
+            let at = if metered.place.has_ended() { Position::from(line) } else { Position::of_element(line, count) };
             return sink.reject(at, why);
         };
         sink.reject(Position::of_element(meter.lines() + 1, count), format!("the element is {TOO_LONG}"))?;
