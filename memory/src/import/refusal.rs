@@ -205,3 +205,39 @@ pub(super) fn named(name: &str) -> String {
         None => line,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_refused_as_a_whole_for_what_the_person_can_change() {
+        let of = |kind: io::ErrorKind| Refusal::unreadable("file", &kind.into());
+        let table = [
+            (io::ErrorKind::PermissionDenied, "the file cannot be read: the system does not let you read it"),
+            (io::ErrorKind::NotFound, "the file cannot be read: it is not there"),
+        ];
+        for (kind, why) in table {
+            assert_eq!((of(kind).to_string().as_str(), of(kind).is_of_whole_file()), (why, true));
+        }
+        assert!(!Refusal::UnknownFormat.is_of_whole_file() && !Refusal::Cut(String::new()).is_of_whole_file());
+    }
+
+    #[test]
+    fn a_kind_of_file_is_told_by_its_beginning_and_json_is_none_of_them() {
+        let table: [(&[u8], Option<Foreign>); 9] = [
+            (b"%PDF-1.7", Some(Foreign::Pdf)),
+            (b"\n <!DocType HTML>", Some(Foreign::Html)),
+            (b"{\0\"\0", Some(Foreign::Utf16)),
+            (b"\0[\0{", Some(Foreign::Utf16)),
+            (b"\x89PNG\r\n\x1a\n\0\0", Some(Foreign::Binary)),
+            (b"[{\"role\":\"caf\xe9\0\"}]", None),
+            (b"\0\x01", None),
+            ("{\"content\":\"é".as_bytes(), None),
+            (b"", None),
+        ];
+        for (head, kind) in table {
+            assert_eq!(Foreign::of(head), kind, "{head:?}");
+        }
+    }
+}
