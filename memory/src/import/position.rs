@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn a_place_within_a_line_is_told_as_far_as_it_is_known() {
-        assert_eq!(Position::from(7).within.to_string(), "");
-        assert_eq!(Position::from(7).of_message(0).within.to_string(), "message 1");
+        assert_eq!(Position::from(7u64).within.to_string(), "");
+        assert_eq!(Position::from(7u64).of_message(0).within.to_string(), "message 1");
         assert_eq!(Position::of_element(7, 3).within.to_string(), "element 3");
         assert_eq!(Position::of_element(7, 3).of_message(1).within.to_string(), "element 3, message 2");
     }
