@@ -61,6 +61,9 @@ mod hook;
 #[path = "program/hostile.rs"]
 mod hostile;
 #[cfg(test)]
+#[path = "program/imports.rs"]
+mod imports;
+#[cfg(test)]
 #[path = "program/indexes.rs"]
 mod indexes;
 #[cfg(test)]

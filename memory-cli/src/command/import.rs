@@ -52,8 +52,8 @@ pub(crate) async fn run(call: &Call, args: &cli::Import, output: &mut Output) ->
     let interrupted = interrupted || index(&memory, &progress).await;
     progress.finish();
     let tally = import.finish();
-    report(&tally, interrupted, &progress, output)?;
-    outcome(&tally, interrupted)
+    report(&tally, &args.files, interrupted, &progress, output)?;
+    outcome(&tally, &args.files, interrupted)
 }
 
 /// Moves items from the file to the database. Returns whether the person stopped it.
@@ -106,9 +106,7 @@ fn begin(scoped: Scoped, files: &[String], source: Source) -> Result<(Import, Op
 
 /// Returns the size of a file that can be read, if its bytes are those that are read: not those of a folder or an archive.
 fn size(file: &str) -> Result<Option<u64>, Failure> {
-    // Somebody may have given a URL.
-    let unreadable =
-        |error: io::Error| Failure::Usage(format!("the file {} cannot be read: {error}", without_secrets(file)));
+    let unreadable = |error: io::Error| unreadable(file, &error);
     if file == "-" {
         return Err(Failure::Usage("stdin is read alone: give - or files".to_owned()));
     }
@@ -121,6 +119,17 @@ fn size(file: &str) -> Result<Option<u64>, Failure> {
     }
     let is_packed = file.to_ascii_lowercase().ends_with(".zip");
     Ok(Some(metadata.len()).filter(|_| metadata.is_file() && !is_packed))
+}
+
+/// Returns why a file cannot be read, and what to do.
+fn unreadable(file: &str, error: &io::Error) -> Failure {
+    let why = match error.kind() {
+        io::ErrorKind::NotFound if file.contains("://") => "it is a URL: download it, and give the file".to_owned(),
+        io::ErrorKind::NotFound => "it is not there: look at its name and its folder".to_owned(),
+        io::ErrorKind::PermissionDenied => "the system does not let you read it: look at whose it is".to_owned(),
+        _ => error.to_string(),
+    };
+    Failure::Usage(format!("the file {} cannot be read: {why}", without_secrets(file)))
 }
 
 /// The time of messages that have none, in whole milliseconds.

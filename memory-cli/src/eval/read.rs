@@ -61,7 +61,7 @@ fn sessions(kind: SetKind, bytes: Vec<u8>) -> Result<BTreeMap<String, Arc<Vec<Me
     while let Some(item) = items.blocking_next()? {
         match item {
             Item::Message { session, message, .. } => sessions.entry(session).or_default().push(*message),
-            Item::Rejected { line, why } => return Err(Failure::Usage(format!("line {line}: {why}"))),
+            Item::Rejected { line, why, .. } => return Err(Failure::Usage(format!("line {line}: {why}"))),
             _ => {}
         }
     }

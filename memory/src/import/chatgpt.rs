@@ -8,22 +8,24 @@ use serde_json::{Map, Value};
 
 use super::aside::Asides;
 use super::conversation::Conversation;
+use super::format::Format;
 use super::identity::message_id;
 use super::item::LeftOut;
+use super::position::Position;
 use super::queue::{Sink, Stopped};
-use super::refusal::named;
+use super::refusal::{named, title, titled};
 use super::time;
 
 const ORIGIN: &str = "import:chatgpt";
 
 /// Reads one conversation.
-pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Result<(), Stopped> {
+pub(super) fn read(at: Position, value: &Value, now: Timestamp, sink: &Sink) -> Result<(), Stopped> {
     let Some(mapping) = value.get("mapping").and_then(Value::as_object) else {
-        return sink.reject(line, "not a conversation of ChatGPT: it has no mapping");
+        return sink.reject(at, titled(title(value), Format::Chatgpt.lack()));
     };
     let member = |name: &str| value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let Some(session) = member("conversation_id").or(member("id")).or(member("title")) else {
-        return sink.reject(line, "the conversation has neither an id nor a title");
+        return sink.reject(at, "the conversation has neither an id nor a title");
     };
     let of = Conversation::new(session, member("title"));
     let started = value.get("create_time").and_then(time::of_value);
@@ -31,8 +33,12 @@ pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Res
     let mut asides = Asides::default();
     let branch = branch(mapping, member("current_node"));
     leave_out_others(of, mapping, &branch, sink)?;
-    for (index, node) in (0u64..).zip(branch.into_iter().map(|(_, node)| node)) {
+    // A node may have no message, as the first one has none.
+    let mut count = 0;
+    for (index, (name, node)) in (0u64..).zip(branch) {
         let Some(message) = node.get("message").filter(|message| message.is_object()) else { continue };
+        let here = at.of_message(count);
+        count += 1;
         if !is_shown(message) {
             leave_out_hidden(of, message, sink)?;
             continue;
@@ -40,7 +46,7 @@ pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Res
         let said = message.get("create_time").and_then(time::of_value);
         (last, is_inferred) = (said.unwrap_or(last), said.or(started).is_none());
         let Some(role) = message.pointer("/author/role").and_then(Value::as_str).and_then(Role::from_name) else {
-            sink.reject(line, format!("node {} of {} has no role that is known", index + 1, named(session)))?;
+            sink.reject(here, format!("node {} of {} has no role that is known", named(name), of.shown()))?;
             continue;
         };
         let words = words(message);
@@ -66,18 +72,18 @@ pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Res
             continue;
         }
         if role != Role::Assistant {
-            put_alone(line, of, index, last, is_inferred, &mut asides, sink)?;
+            put_alone(here, of, index, last, is_inferred, &mut asides, sink)?;
         }
         let mut message = of.entitle(convert(session, index, role, message, last, words));
         asides.put_into(&mut message, of, sink)?;
-        sink.message(line, session, message, is_inferred)?;
+        sink.message(here, session, message, is_inferred)?;
     }
-    put_alone(line, of, u64::MAX, last, is_inferred, &mut asides, sink)
+    put_alone(at, of, u64::MAX, last, is_inferred, &mut asides, sink)
 }
 
 /// Puts what stands aside before `index`, if no answer came of it, as a message without words.
 fn put_alone(
-    line: u64,
+    here: Position,
     of: Conversation<'_>,
     index: u64,
     at: Timestamp,
@@ -92,7 +98,7 @@ fn put_alone(
     let mut message = of.entitle(Message::of_blocks(Role::Assistant, Vec::new(), at).with_id(id));
     message.origin = Some(ORIGIN.to_owned());
     asides.put_into(&mut message, of, sink)?;
-    if message.aside.is_empty() { Ok(()) } else { sink.message(line, of.session, message, is_inferred) }
+    if message.aside.is_empty() { Ok(()) } else { sink.message(here, of.session, message, is_inferred) }
 }
 
 /// Returns what the model thought before its answer, if that is what the message holds.

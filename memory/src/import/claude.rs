@@ -8,10 +8,12 @@ use serde_json::Value;
 
 use super::aside::Asides;
 use super::conversation::Conversation;
+use super::format::Format;
 use super::identity::message_id;
 use super::item::LeftOut;
+use super::position::Position;
 use super::queue::{Sink, Stopped};
-use super::refusal::named;
+use super::refusal::{named, title, titled};
 use super::time;
 
 /// How the id begins that the first messages of a conversation name as the one before them.
@@ -20,13 +22,13 @@ const ROOT: &str = "00000000-0000-";
 const PASSED_OVER: [&str; 2] = ["token_budget", "flag"];
 
 /// Reads one conversation.
-pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Result<(), Stopped> {
+pub(super) fn read(at: Position, value: &Value, now: Timestamp, sink: &Sink) -> Result<(), Stopped> {
     let Some(messages) = value.get("chat_messages").and_then(Value::as_array) else {
-        return sink.reject(line, "not a conversation of Claude: it has no chat_messages");
+        return sink.reject(at, titled(title(value), Format::Claude.lack()));
     };
     let member = |name: &str| value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let Some(session) = member("uuid").or(member("id")).or(member("name")) else {
-        return sink.reject(line, "the conversation has neither an id nor a name");
+        return sink.reject(at, "the conversation has neither an id nor a name");
     };
     let of = Conversation::new(session, member("name"));
     let started = value.get("created_at").and_then(time::of_value);
@@ -38,11 +40,14 @@ pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Res
             sink.leave_out(of, LeftOut::OtherBranch)?;
         }
     }
-    for (index, value) in (0u64..).zip(branch.into_iter().filter_map(|index| messages.get(index))) {
+    let branch = branch.into_iter().filter_map(|place| Some((place, messages.get(place)?)));
+    for (index, (place, value)) in (0u64..).zip(branch) {
+        // Told is the place in the file, where messages of other branches stand between.
+        let here = at.of_message(place as u64);
         let sender = value.get("sender").and_then(Value::as_str);
         let role = if sender == Some("human") { Some(Role::User) } else { sender.and_then(Role::from_name) };
         let Some(role) = role else {
-            sink.reject(line, format!("message {} of {} has no sender that is known", index + 1, named(session)))?;
+            sink.reject(at, format!("message {} of {} has no sender that is known", place + 1, of.shown()))?;
             continue;
         };
         let told = value.get("created_at").and_then(time::of_value);
@@ -64,7 +69,7 @@ pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Res
         }
         message.origin = Some("import:claude".to_owned());
         said.asides.put_into(&mut message, of, sink)?;
-        sink.message(line, session, message, told.or(started).is_none())?;
+        sink.message(here, session, message, told.or(started).is_none())?;
     }
     Ok(())
 }

@@ -3,6 +3,8 @@
 use memory_core::Message;
 use memory_core::message::TITLE;
 
+use super::refusal::named;
+
 /// A conversation under way: the name of its session, and its title if it has one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conversation<'a> {
@@ -21,6 +23,15 @@ impl<'a> Conversation<'a> {
             None => title,
         };
         Self { session, title: title.map(str::trim).filter(|title| !title.is_empty()).map(cut) }
+    }
+
+    /// Returns how a person finds it: by its title, and by the name of its session, which stands in the file.
+    pub(super) fn shown(self) -> String {
+        let session = named(self.session);
+        match self.title.filter(|title| *title != self.session) {
+            Some(title) => format!("{} ({session})", named(title)),
+            None => session,
+        }
     }
 
     /// Gives a message the title, if there is one.

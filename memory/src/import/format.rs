@@ -43,4 +43,16 @@ impl Format {
         }
         (has("role") || has("messages")).then_some(Self::Openai)
     }
+
+    /// Returns what an element is not that lacks the members by which the format is told.
+    pub(super) fn lack(self) -> &'static str {
+        match self {
+            Self::Openai => "not a message: it has no role and no messages",
+            Self::Chatgpt => "not a conversation of ChatGPT: it has no mapping",
+            Self::Claude => "not a conversation of Claude: it has no chat_messages",
+            Self::Locomo => "not a conversation of LoCoMo: it has no sample_id or no conversation",
+            Self::Longmemeval => "not a question of LongMemEval: it has no sessions",
+            Self::Export => "not a line of an export: that begins with its version, as {\"memory_export\":1}",
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use memory_core::{Message, StoredMessage, StoredRecord};
 use serde::Serialize;
 
+use super::position::Within;
 use super::refusal::Refusal;
 use super::weight;
 
@@ -14,6 +15,8 @@ pub enum Item {
     Message {
         /// The line.
         line: u64,
+        /// Where in the line.
+        within: Within,
         /// The session's name.
         session: String,
         /// The message.
@@ -39,6 +42,8 @@ pub enum Item {
     Rejected {
         /// The line.
         line: u64,
+        /// Where in the line.
+        within: Within,
         /// Why.
         why: Refusal,
     },

@@ -3,16 +3,18 @@
 use memory_core::{Message, Role, Timestamp};
 use serde_json::Value;
 
+use super::format::Format;
 use super::identity::message_id;
+use super::position::Position;
 use super::queue::{Sink, Stopped};
-use super::refusal::named;
+use super::refusal::{named, title, titled};
 use super::time;
 
 /// Reads one conversation.
-pub(super) fn read(line: u64, value: &Value, sink: &Sink) -> Result<(), Stopped> {
+pub(super) fn read(at: Position, value: &Value, sink: &Sink) -> Result<(), Stopped> {
     let name = value.get("sample_id").and_then(Value::as_str);
     let (Some(name), Some(conversation)) = (name, value.get("conversation").and_then(Value::as_object)) else {
-        return sink.reject(line, "not a conversation of LoCoMo: it has no sample_id or no conversation");
+        return sink.reject(at, titled(title(value), Format::Locomo.lack()));
     };
     let number = |key: &String| key.strip_prefix("session_")?.parse::<u32>().ok();
     let mut numbers: Vec<u32> = conversation.keys().filter_map(number).collect();
@@ -21,23 +23,23 @@ pub(super) fn read(line: u64, value: &Value, sink: &Sink) -> Result<(), Stopped>
         let key = format!("session_{number}");
         let session = format!("{name}/{key}");
         let Some(turns) = conversation.get(&key).and_then(Value::as_array) else {
-            sink.reject(line, format!("{} is no list of turns", named(&session)))?;
+            sink.reject(at, format!("{} is no list of turns", named(&session)))?;
             continue;
         };
         let date = conversation.get(&format!("{key}_date_time")).and_then(Value::as_str);
         match date.and_then(time::of_locomo) {
-            Some(start) => read_session(line, &session, start, turns, sink)?,
-            None => sink.reject(line, format!("{} has no date", named(&session)))?,
+            Some(start) => read_session(at, &session, start, turns, sink)?,
+            None => sink.reject(at, format!("{} has no date", named(&session)))?,
         }
     }
     Ok(())
 }
 
-fn read_session(line: u64, session: &str, start: Timestamp, turns: &[Value], sink: &Sink) -> Result<(), Stopped> {
+fn read_session(at: Position, session: &str, start: Timestamp, turns: &[Value], sink: &Sink) -> Result<(), Stopped> {
     for (index, turn) in (0u64..).zip(turns) {
         let member = |name: &str| turn.get(name).and_then(Value::as_str);
         let (Some(speaker), Some(text)) = (member("speaker"), member("text")) else {
-            sink.reject(line, format!("turn {} of {} has no speaker or no text", index + 1, named(session)))?;
+            sink.reject(at, format!("turn {} of {} has no speaker or no text", index + 1, named(session)))?;
             continue;
         };
         let caption = member("blip_caption");
@@ -49,7 +51,7 @@ fn read_session(line: u64, session: &str, start: Timestamp, turns: &[Value], sin
                 message = message.with_metadata(key, value);
             }
         }
-        sink.message(line, session, message, false)?;
+        sink.message(at, session, message, false)?;
     }
     Ok(())
 }

@@ -6,10 +6,12 @@ use memory_core::{Message, Role};
 use serde_json::Value;
 
 use super::conversation::Conversation;
+use super::format::Format;
 use super::identity::message_id;
 use super::item::LeftOut;
+use super::position::Position;
 use super::queue::{Sink, Stopped};
-use super::refusal::named;
+use super::refusal::{named, title, titled};
 use super::time;
 
 /// The longest name of a session, and the longest date, in bytes: both are kept of every session.
@@ -24,27 +26,27 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Reads one question's sessions.
-    pub(super) fn read(&mut self, line: u64, value: &Value, sink: &Sink) -> Result<(), Stopped> {
+    pub(super) fn read(&mut self, at: Position, value: &Value, sink: &Sink) -> Result<(), Stopped> {
         let list = |member: &str| value.get(member).and_then(Value::as_array);
         let (Some(ids), Some(sessions)) = (list("haystack_session_ids"), list("haystack_sessions")) else {
-            return sink.reject(line, "not a question of LongMemEval: it has no sessions");
+            return sink.reject(at, titled(title(value), Format::Longmemeval.lack()));
         };
         if ids.len() != sessions.len() {
-            return sink.reject(line, "the question has not as many sessions as names of sessions");
+            return sink.reject(at, "the question has not as many sessions as names of sessions");
         }
         let dates = list("haystack_dates").map(Vec::as_slice).unwrap_or_default();
         for (index, (id, turns)) in ids.iter().zip(sessions).enumerate() {
             let date = dates.get(index).and_then(Value::as_str).unwrap_or_default();
             let (Some(id), Some(turns)) = (id.as_str(), turns.as_array()) else {
-                sink.reject(line, format!("session {} of the question has no name or no turns", index + 1))?;
+                sink.reject(at, format!("session {} of the question has no name or no turns", index + 1))?;
                 continue;
             };
-            self.session(line, id, date, turns, sink)?;
+            self.session(at, id, date, turns, sink)?;
         }
         Ok(())
     }
 
-    fn session(&mut self, line: u64, id: &str, date: &str, turns: &[Value], sink: &Sink) -> Result<(), Stopped> {
+    fn session(&mut self, at: Position, id: &str, date: &str, turns: &[Value], sink: &Sink) -> Result<(), Stopped> {
         if let Some(first) = self.sessions.get(id) {
             if first != date {
                 let id = named(id);
@@ -57,20 +59,20 @@ impl Reader {
             return Ok(());
         }
         if id.len() > LONGEST {
-            return sink.reject(line, format!("the name of session {} is too long", named(id)));
+            return sink.reject(at, format!("the name of session {} is too long", named(id)));
         }
         let Some(start) = time::longmemeval_time(date).filter(|_| date.len() <= LONGEST) else {
-            return sink.reject(line, format!("session {} has no date", named(id)));
+            return sink.reject(at, format!("session {} has no date", named(id)));
         };
         self.sessions.insert(id.to_owned(), date.to_owned());
         for (index, turn) in (0u64..).zip(turns) {
             let role = turn.get("role").and_then(Value::as_str).and_then(Role::from_name);
             let (Some(role), Some(text)) = (role, turn.get("content").and_then(Value::as_str)) else {
-                sink.reject(line, format!("turn {} of session {} has no role or no content", index + 1, named(id)))?;
+                sink.reject(at, format!("turn {} of session {} has no role or no content", index + 1, named(id)))?;
                 continue;
             };
             let message_id = message_id(id, index, &[role.name(), text]);
-            sink.message(line, id, Message::new(role, text, time::turn(start, index)).with_id(message_id), false)?;
+            sink.message(at, id, Message::new(role, text, time::turn(start, index)).with_id(message_id), false)?;
         }
         Ok(())
     }

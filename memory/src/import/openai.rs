@@ -8,6 +8,7 @@ use memory_core::{Message, MessageId, Timestamp};
 use serde_json::{Map, Value};
 
 use super::identity::{fingerprint, message_id};
+use super::position::Position;
 use super::queue::{Sink, Stopped};
 use super::{time, weight};
 
@@ -30,40 +31,42 @@ pub(super) struct Reader {
     now: Timestamp,
     /// How many messages of each session were read, by the fingerprint of its name.
     indexes: HashMap<u64, u64>,
+    /// The last line on which a conversation without a name stood, and how many stood there: a list may be one line.
+    nameless: (u64, u64),
 }
 
 impl Reader {
     pub(super) fn new(session: &str, stem: &str, now: Timestamp) -> Self {
-        Self { session: session.to_owned(), stem: stem.to_owned(), now, indexes: HashMap::new() }
+        Self { session: session.to_owned(), stem: stem.to_owned(), now, indexes: HashMap::new(), nameless: (0, 0) }
     }
 
     /// Reads one line or element: a message or a conversation.
-    pub(super) fn read(&mut self, line: u64, value: Value, sink: &Sink) -> Result<(), Stopped> {
+    pub(super) fn read(&mut self, at: Position, value: Value, sink: &Sink) -> Result<(), Stopped> {
         let Value::Object(mut object) = value else {
-            return sink.reject(line, "not a message: it is no JSON object");
+            return sink.reject(at, "not a message: it is no JSON object");
         };
         let is_told = |member: &&str| object.get(*member).is_some_and(|value| !value.is_null() && !value.is_string());
         let told = SESSIONS.into_iter().find(is_told);
         let named = SESSIONS.iter().find_map(|member| take_name(&mut object, member));
         if let (Some(member), None) = (told, &named) {
-            return sink.reject(line, format!("the member {member} is no name: write a text or a whole number"));
+            return sink.reject(at, format!("the member {member} is no name: write a text or a whole number"));
         }
         let messages = match object.remove("messages") {
             Some(Value::Array(messages)) => messages,
-            Some(_) => return sink.reject(line, "the member messages is no list"),
+            Some(_) => return sink.reject(at, "the member messages is no list"),
             None => {
                 let session = named.unwrap_or_else(|| self.session.clone());
                 let index = self.indexes.entry(fingerprint(&session)).or_default();
                 *index += 1;
-                return message(line, &session, *index - 1, object, self.now, sink);
+                return message(at, &session, *index - 1, object, self.now, sink);
             }
         };
-        self.conversation(line, named.or_else(|| take_text(&mut object, "id")), messages, sink)
+        self.conversation(at, named.or_else(|| take_text(&mut object, "id")), messages, sink)
     }
 
     fn conversation(
         &mut self,
-        line: u64,
+        at: Position,
         named: Option<String>,
         messages: Vec<Value>,
         sink: &Sink,
@@ -75,12 +78,13 @@ impl Reader {
                 let index = self.indexes.entry(fingerprint(&name)).or_default();
                 (name, index)
             }
-            None => (format!("{}/{line}", self.stem), &mut once),
+            None => (nameless(&self.stem, at.line, &mut self.nameless), &mut once),
         };
-        for value in messages {
+        for (place, value) in (0u64..).zip(messages) {
+            let here = at.of_message(place);
             match value {
-                Value::Object(object) => message(line, &session, *index, object, self.now, sink)?,
-                _ => sink.reject(line, "not a message: it is no JSON object")?,
+                Value::Object(object) => message(here, &session, *index, object, self.now, sink)?,
+                _ => sink.reject(here, "not a message: it is no JSON object")?,
             }
             *index += 1;
         }
@@ -89,7 +93,7 @@ impl Reader {
 }
 
 fn message(
-    line: u64,
+    here: Position,
     session: &str,
     index: u64,
     mut object: Map<String, Value>,
@@ -97,7 +101,7 @@ fn message(
     sink: &Sink,
 ) -> Result<(), Stopped> {
     if weight::of_map(&object) > HEAVIEST {
-        return sink.reject(line, "the message is larger than any that is taken");
+        return sink.reject(here, "the message is larger than any that is taken");
     }
     let own = object.get("id").and_then(Value::as_str).and_then(|id| id.parse::<MessageId>().ok());
     if own.is_some() {
@@ -109,7 +113,7 @@ fn message(
         object.remove(member);
     }
     if let (Some(member), None) = (told, said) {
-        return sink.reject(line, format!("the member {member} is no time: write 2024-05-17T18:30:00Z"));
+        return sink.reject(here, format!("the member {member} is no time: write 2024-05-17T18:30:00Z"));
     }
     let metadata = match object.get("metadata") {
         Some(Value::Object(_)) => object.remove("metadata"),
@@ -123,9 +127,18 @@ fn message(
             if let Some(Value::Object(metadata)) = metadata {
                 message.metadata = metadata;
             }
-            sink.message(line, session, message, said.is_none())
+            sink.message(here, session, message, said.is_none())
         }
-        Err(error) => sink.reject(line, &error),
+        Err(error) => sink.reject(here, &error),
+    }
+}
+
+/// Returns the name of a conversation that has none: its line, and its number if others of the line came before it.
+fn nameless(stem: &str, line: u64, last: &mut (u64, u64)) -> String {
+    *last = if last.0 == line { (line, last.1 + 1) } else { (line, 1) };
+    match last.1 {
+        1 => format!("{stem}/{line}"),
+        number => format!("{stem}/{line}.{number}"),
     }
 }
 

@@ -10,6 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::conversation::Conversation;
 use super::item::{Item, LeftOut};
+use super::position::{Position, Within};
 use super::refusal::Refusal;
 
 /// Memory that items in a queue may take, in KiB; a single larger one waits there alone.
@@ -81,7 +82,7 @@ impl Sink {
     /// Puts a message of a file that another program wrote.
     pub(super) fn message(
         &self,
-        line: u64,
+        at: Position,
         session: &str,
         mut message: Message,
         time_is_inferred: bool,
@@ -89,13 +90,14 @@ impl Sink {
         if !self.trusts_roles {
             message.trust = Trust::Untrusted;
         }
-        let (session, message) = (session.to_owned(), Box::new(message));
-        self.put(Item::Message { line, session, message, time_is_inferred })
+        let (Position { line, within }, session, message) = (at, session.to_owned(), Box::new(message));
+        self.put(Item::Message { line, within, session, message, time_is_inferred })
     }
 
     /// Puts a rejection.
-    pub(super) fn reject(&self, line: u64, why: impl Into<Refusal>) -> Result<(), Stopped> {
-        self.put(Item::Rejected { line, why: why.into() })
+    pub(super) fn reject(&self, at: impl Into<Position>, why: impl Into<Refusal>) -> Result<(), Stopped> {
+        let Position { line, within } = at.into();
+        self.put(Item::Rejected { line, within, why: why.into() })
     }
 
     /// Puts a note that something of a conversation is not taken as it was.
@@ -110,12 +112,18 @@ impl Sink {
     }
 
     fn checked(&self, item: Item) -> Item {
-        let (line, checked) = match &item {
-            Item::Message { line, message, .. } => (*line, self.limits.check_message(message)),
-            Item::Row { line, row } => (*line, self.limits.check_row(row)),
-            Item::Record { line, record } => (*line, self.limits.check_stored(record)),
+        let nowhere = Within::default();
+        let (line, within, checked) = match &item {
+            Item::Message { line, within, message, .. } => {
+                let checked = self.limits.check_message(message);
+                (*line, *within, checked.map_err(|error| Refusal::of_message(&error, message)))
+            }
+            Item::Row { line, row } => (*line, nowhere, self.limits.check_row(row).map_err(|error| (&error).into())),
+            Item::Record { line, record } => {
+                (*line, nowhere, self.limits.check_stored(record).map_err(|error| (&error).into()))
+            }
             _ => return item,
         };
-        checked.map_or_else(|error| Item::Rejected { line, why: Refusal::from(&error) }, |()| item)
+        checked.map_or_else(|why| Item::Rejected { line, within, why }, |()| item)
     }
 }

@@ -1,6 +1,6 @@
 //! Reading a file of any of the formats, element by element.
 
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -8,32 +8,37 @@ use serde_json::Value;
 use super::format::Format;
 use super::item::Item;
 use super::meter::Meter;
+use super::position::Position;
 use super::queue::{Sink, Stopped};
-use super::refusal::{Foreign, Refusal};
+use super::refusal::{Foreign, Refusal, title, titled};
 use super::source::Source;
 use super::stream::{self, Line, Reading};
 use super::{chatgpt, claude, export, locomo, longmemeval, openai};
+
+/// Elements of no known format that are looked at before it is said of them that they have none: of a file of conversations the first
+/// may be broken.
+const LOOKED_AT: usize = 100;
 
 /// Reads all of `input` into `sink`, and counts it by `meter`. Blocks; stops when the other side does.
 pub(super) fn read(input: impl Read, source: &Source, meter: &Arc<Meter>, sink: &Sink) -> Result<(), Stopped> {
     let mut input = BufReader::with_capacity(1 << 16, input);
     let sink = &sink.trusting(source.trusts_roles);
     if let Some(kind) = input.fill_buf().ok().and_then(Foreign::of) {
-        return sink.reject(1, Refusal::Foreign(kind));
+        return sink.reject(1u64, Refusal::Foreign(kind));
     }
     let reading = Reading { meter: Arc::clone(meter), longest: source.longest };
     let first = match first_byte(&mut input, meter) {
         Ok(Some(first)) => first,
         Ok(None) => return Ok(()),
-        Err(error) => return sink.reject(1, format!("the file cannot be read: {error}")),
+        Err(error) => return sink.reject(1u64, Refusal::unreadable("file", &error)),
     };
     let mut reader = Reader::new(source);
     if first == b'[' {
-        stream::each_element(input, &reading, sink, &mut |line, value| reader.element(line, value, sink))?;
+        stream::each_element(input, &reading, sink, &mut |at, value| reader.element(at, value, sink))?;
     } else {
         each_line(input, &reading, sink, &mut reader)?;
     }
-    reader.finish(meter.lines().max(1), sink)
+    reader.finish(sink)
 }
 
 fn each_line(mut input: impl BufRead, reading: &Reading, sink: &Sink, reader: &mut Reader<'_>) -> Result<(), Stopped> {
@@ -42,19 +47,24 @@ fn each_line(mut input: impl BufRead, reading: &Reading, sink: &Sink, reader: &m
         let line = reading.meter.lines() + 1;
         match stream::next_line(&mut input, reading) {
             Ok(Line::End) => return Ok(()),
-            Ok(Line::Bad(why)) => sink.reject(line, why)?,
+            Ok(Line::Bad(why)) => {
+                reader.last = line;
+                sink.reject(line, why)?;
+            }
             Ok(Line::Text(text)) if text.trim().is_empty() => {}
             // One value over many lines, as printed for people.
             Ok(Line::Text(text)) if is_first && text.trim() == "{" => {
-                let rest = Cursor::new("{").chain(input);
-                return stream::each_value(rest, reading, sink, &mut |line, value| reader.element(line, value, sink));
+                return stream::each_value(line, input, reading, sink, &mut |at, value| {
+                    reader.element(at, value, sink)
+                });
             }
             Ok(Line::Text(text)) => {
                 let value = stream::parse(&text);
                 // The values are as large again; the text is not held beside what is made of them.
                 drop(text);
+                reader.last = line;
                 match value {
-                    Ok(value) => reader.element(line, value, sink)?,
+                    Ok(value) => reader.element(line.into(), value, sink)?,
                     Err(why) => sink.reject(line, why)?,
                 }
             }
@@ -80,11 +90,16 @@ fn first_byte(input: &mut impl BufRead, meter: &Meter) -> std::io::Result<Option
     }
 }
 
-/// Reads elements in the format of the first one.
+/// Reads elements in the format of the first one of which it is known.
 struct Reader<'a> {
     source: &'a Source,
     format: Option<Format>,
-    has_begun: bool,
+    /// An element told its format, or the first one came and the format was named.
+    is_known: bool,
+    /// The elements before, with their titles.
+    unknown: Vec<(Position, Option<String>)>,
+    /// The last line that was read.
+    last: u64,
     openai: openai::Reader,
     longmemeval: longmemeval::Reader,
     export: export::Reader,
@@ -95,38 +110,62 @@ impl<'a> Reader<'a> {
         Self {
             source,
             format: source.format,
-            has_begun: false,
+            is_known: false,
+            unknown: Vec::new(),
+            last: 1,
             openai: openai::Reader::new(&source.session, &source.stem, source.now),
             longmemeval: longmemeval::Reader::default(),
             export: export::Reader::new(&source.owner, source.trusts_roles),
         }
     }
 
-    fn element(&mut self, line: u64, value: Value, sink: &Sink) -> Result<(), Stopped> {
-        if !self.has_begun {
-            self.has_begun = true;
+    fn element(&mut self, at: Position, value: Value, sink: &Sink) -> Result<(), Stopped> {
+        self.last = at.line;
+        if !self.is_known {
             let told = Format::of(&value);
-            if let Some(name) = self.source.among_others.clone().filter(|_| told.is_none()) {
-                sink.put(Item::NoConversation { name })?;
-                return Err(Stopped);
+            if told.is_none() && (self.format.is_none() || self.source.among_others.is_some()) {
+                self.unknown.push((at, title(&value)));
+                return if self.unknown.len() < LOOKED_AT { Ok(()) } else { self.give_up(sink) };
             }
-            self.format = self.format.or(told);
+            (self.is_known, self.format) = (true, self.format.or(told));
+            self.refuse_unknown(sink)?;
         }
         match self.format {
-            Some(Format::Openai) => self.openai.read(line, value, sink),
-            Some(Format::Chatgpt) => chatgpt::read(line, &value, self.source.now, sink),
-            Some(Format::Claude) => claude::read(line, &value, self.source.now, sink),
-            Some(Format::Locomo) => locomo::read(line, &value, sink),
-            Some(Format::Longmemeval) => self.longmemeval.read(line, &value, sink),
-            Some(Format::Export) => self.export.read(line, value, sink),
-            None => sink.reject(line, Refusal::UnknownFormat),
+            Some(Format::Openai) => self.openai.read(at, value, sink),
+            Some(Format::Chatgpt) => chatgpt::read(at, &value, self.source.now, sink),
+            Some(Format::Claude) => claude::read(at, &value, self.source.now, sink),
+            Some(Format::Locomo) => locomo::read(at, &value, sink),
+            Some(Format::Longmemeval) => self.longmemeval.read(at, &value, sink),
+            Some(Format::Export) => self.export.read(at, value, sink),
+            None => sink.reject(at, Refusal::UnknownFormat),
         }
     }
 
-    /// Ends behind the line `last`.
-    fn finish(&self, last: u64, sink: &Sink) -> Result<(), Stopped> {
+    /// Says of the elements so far that they hold no conversation. A file among others that begins so is not read on.
+    fn give_up(&mut self, sink: &Sink) -> Result<(), Stopped> {
+        if self.unknown.is_empty() {
+            return Ok(());
+        }
+        if let Some(name) = self.source.among_others.clone() {
+            sink.put(Item::NoConversation { name })?;
+            return Err(Stopped);
+        }
+        self.refuse_unknown(sink)
+    }
+
+    /// Refuses the elements so far: their file has none of the formats, or they are not as those behind them.
+    fn refuse_unknown(&mut self, sink: &Sink) -> Result<(), Stopped> {
+        for (at, title) in std::mem::take(&mut self.unknown) {
+            let why = self.format.map(|format| Refusal::Other(titled(title, format.lack())));
+            sink.reject(at, why.unwrap_or(Refusal::UnknownFormat))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, sink: &Sink) -> Result<(), Stopped> {
+        self.give_up(sink)?;
         match self.format {
-            Some(Format::Export) => self.export.finish(last, sink),
+            Some(Format::Export) => self.export.finish(self.last, sink),
             _ => Ok(()),
         }
     }

@@ -13,12 +13,16 @@ use serde_json::{Deserializer, Value};
 
 use super::bounded::{self, Element};
 use super::meter::Meter;
+use super::position::Position;
 use super::queue::{Sink, Stopped};
+use super::refusal::Refusal;
 
 use place::Place;
 
 /// How serde_json begins to say that its bound of nesting is reached; its categories do not tell that.
 const TOO_DEEP: &str = "recursion limit exceeded";
+/// How serde_json says that a text is not UTF-8.
+const NO_TEXT: &str = "invalid unicode code point";
 const TOO_LONG: &str = "longer than this program reads";
 const TOO_MUCH: &str = "holds more values than this program reads at once: write a message a line";
 
@@ -31,8 +35,8 @@ pub(super) struct Reading {
     pub(super) longest: usize,
 }
 
-/// Takes what was read, with the line it ends on.
-pub(super) type Each<'a> = dyn FnMut(u64, Value) -> Result<(), Stopped> + 'a;
+/// Takes what was read, with its place.
+pub(super) type Each<'a> = dyn FnMut(Position, Value) -> Result<(), Stopped> + 'a;
 
 /// Reads the JSON of one line; else why it cannot be read, as one clause that quotes nothing of it.
 pub(super) fn parse(line: &str) -> Result<Value, String> {
@@ -40,14 +44,14 @@ pub(super) fn parse(line: &str) -> Result<Value, String> {
     let read = bounded::value(&mut input).and_then(|value| input.end().map(|()| value));
     match read {
         Ok(value) => value.ok_or_else(|| format!("the line {TOO_MUCH}")),
-        Err(error) => Err(format!("not JSON: {}", category(&error))),
+        Err(error) => Err(format!("not JSON: {}", wrong(&error, &format!(" at column {}", error.column())))),
     }
 }
 
-fn give(line: u64, value: Option<Value>, sink: &Sink, each: &mut Each<'_>) -> Result<(), Stopped> {
+fn give(at: Position, value: Option<Value>, sink: &Sink, each: &mut Each<'_>) -> Result<(), Stopped> {
     match value {
-        Some(value) => each(line, value),
-        None => sink.reject(line, format!("the element {TOO_MUCH}")),
+        Some(value) => each(at, value),
+        None => sink.reject(at, format!("the element {TOO_MUCH}")),
     }
 }
 
@@ -58,11 +62,14 @@ struct Metered<R> {
     /// What the element under way may still have, none once it was too long: a parser goes on reading behind an error.
     left: Rc<Cell<Option<usize>>>,
     place: Place,
+    /// The last byte ended a line, which is not counted yet: a number that ends a line is known by that byte, and stands before it.
+    is_at_end_of_line: bool,
 }
 
 impl<R> Metered<R> {
     fn new(inner: R, meter: &Arc<Meter>, left: &Rc<Cell<Option<usize>>>) -> Self {
-        Self { inner, meter: Arc::clone(meter), left: Rc::clone(left), place: Place::default() }
+        let (meter, left) = (Arc::clone(meter), Rc::clone(left));
+        Self { inner, meter, left, place: Place::default(), is_at_end_of_line: false }
     }
 }
 
@@ -74,7 +81,7 @@ impl<R: BufRead> Metered<R> {
             if buffer.is_empty() {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            let (mut used, mut lines) = (0, 0);
+            let (mut used, mut lines) = (0, u64::from(std::mem::take(&mut self.is_at_end_of_line)));
             for byte in buffer {
                 self.place.pass(*byte);
                 used += 1;
@@ -97,8 +104,10 @@ impl<R: Read> Read for Metered<R> {
         // serde_json reads one byte at a time, so the meter is never ahead of the element; the buffer lies below.
         let count = self.inner.read(buffer)?;
         let read = buffer.get(..count).unwrap_or_default();
-        let lines = read.iter().filter(|byte| **byte == b'\n').count();
-        self.meter.add(count as u64, lines as u64);
+        let lines = read.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let is_at_end = read.ends_with(b"\n");
+        let before = std::mem::replace(&mut self.is_at_end_of_line, is_at_end);
+        self.meter.add(count as u64, lines + u64::from(before) - u64::from(is_at_end));
         read.iter().for_each(|byte| self.place.pass(*byte));
         self.left.set(left.checked_sub(count));
         self.left.get().map(|_| count).ok_or_else(too_long)
@@ -163,11 +172,13 @@ pub(super) fn each_element(
     let mut metered = Metered::new(input, meter, &left);
     // Stands before the rest of an array, or before what is behind it, so that it begins as one.
     let mut begin = "";
+    let mut count = 0;
     loop {
-        let mut stopped = false;
+        let (mut stopped, first) = (false, meter.lines() + 1);
         let mut visit = |value: Option<Value>| {
             left.set(Some(*longest));
-            stopped = give(meter.lines() + 1, value, sink, each).is_err();
+            count += 1;
+            stopped = give(Position::of_element(meter.lines() + 1, count), value, sink, each).is_err();
             !stopped
         };
         let error = match elements(begin.as_bytes().chain(&mut metered), &mut visit) {
@@ -176,15 +187,13 @@ pub(super) fn each_element(
             Err(error) => error,
         };
         let skipped = if is_too_long(&error) { metered.skip_element().ok() } else { None };
+        count += 1;
         let Some(goes_on) = skipped else {
-            let mut why = category(&error);
-            if !begin.is_empty() && error.line() == 1 {
-                // The column is that of the rest.
-                why = why.split(" at column ").next().unwrap_or_default().to_owned();
-            }
-            return sink.reject(meter.lines() + 1, format!("not JSON from here on: {why}"));
+            let (line, why) = broken(&error, first, begin.is_empty(), meter.lines() + 1);
+            let at = if metered.place.has_ended() { Position::from(line) } else { Position::of_element(line, count) };
+            return sink.reject(at, why);
         };
-        sink.reject(meter.lines() + 1, format!("the element is {TOO_LONG}"))?;
+        sink.reject(Position::of_element(meter.lines() + 1, count), format!("the element is {TOO_LONG}"))?;
         // Behind an array may stand blanks, however many.
         begin = if goes_on { "[" } else { "[]" };
         left.set(Some(if goes_on { *longest } else { usize::MAX }));
@@ -197,17 +206,25 @@ fn elements(input: impl Read, visit: &mut dyn FnMut(Option<Value>) -> bool) -> s
     input.deserialize_seq(Elements(visit)).and_then(|()| input.end())
 }
 
-/// Gives every value in `input` to `each`, however many lines each of them takes.
-pub(super) fn each_value(input: impl Read, reading: &Reading, sink: &Sink, each: &mut Each<'_>) -> Result<(), Stopped> {
+/// Gives every value in `input`, behind the line `first` that is a bracket alone, to `each`, however many lines each of them takes.
+pub(super) fn each_value(
+    first: u64,
+    input: impl Read,
+    reading: &Reading,
+    sink: &Sink,
+    each: &mut Each<'_>,
+) -> Result<(), Stopped> {
     let Reading { meter, longest } = reading;
     let left = Rc::new(Cell::new(Some(*longest)));
-    let mut values = Deserializer::from_reader(Metered::new(input, meter, &left));
+    let bracket = b"{\n".as_slice();
+    let mut values = Deserializer::from_reader(bracket.chain(Metered::new(input, meter, &left)));
     while values.end().is_err() {
         left.set(Some(*longest));
         match bounded::value(&mut values) {
-            Ok(value) => give(meter.lines() + 1, value, sink, each)?,
+            Ok(value) => give(Position::from(meter.lines() + 1), value, sink, each)?,
             Err(error) => {
-                return sink.reject(meter.lines() + 1, format!("not JSON from here on: {}", category(&error)));
+                let (line, why) = broken(&error, first, true, meter.lines() + 1);
+                return sink.reject(line, why);
             }
         }
     }
@@ -218,8 +235,23 @@ fn is_too_long(error: &serde_json::Error) -> bool {
     error.is_io() && error.to_string().contains(TOO_LONG)
 }
 
-/// Returns what is wrong with JSON, without quoting it.
-pub(super) fn category(error: &serde_json::Error) -> String {
+/// Returns the line from which on there is no JSON, and why. What was read began in the line `first`, at its beginning or not, and was
+/// read up to the line `last`: a parser reads on behind a mistake.
+fn broken(error: &serde_json::Error, first: u64, is_from_beginning: bool, last: u64) -> (u64, Refusal) {
+    let (line, column) = (error.line() as u64, error.column());
+    let (line, place) = match column {
+        _ if error.is_io() => (last, String::new()),
+        // It is the end of a line that is wrong, or the end of the input behind it.
+        0 => (first + line.saturating_sub(2), " at the end of the line".to_owned()),
+        _ if line == 1 && !is_from_beginning => (first, String::new()),
+        _ => (first + line.saturating_sub(1), format!(" at column {column}")),
+    };
+    let why = format!("not JSON from here on: {}", wrong(error, &place));
+    (line, if error.is_eof() { Refusal::Cut(why) } else { Refusal::Other(why) })
+}
+
+/// Returns what is wrong with JSON at a place, without quoting it.
+fn wrong(error: &serde_json::Error, place: &str) -> String {
     use serde_json::error::Category;
 
     match error.classify() {
@@ -229,11 +261,10 @@ pub(super) fn category(error: &serde_json::Error) -> String {
             let (text, place) = (error.to_string(), format!(" at line {} column {}", error.line(), error.column()));
             format!("it cannot be read: {}", text.trim_end_matches(&place))
         }
-        Category::Syntax if error.to_string().starts_with(TOO_DEEP) => {
-            format!("it is nested too deep at column {}", error.column())
-        }
+        Category::Syntax if error.to_string().starts_with(TOO_DEEP) => format!("it is nested too deep{place}"),
+        Category::Syntax if error.to_string().starts_with(NO_TEXT) => format!("it is not UTF-8{place}"),
         Category::Eof => "it ends too soon".to_owned(),
-        Category::Syntax | Category::Data => format!("it is not well formed at column {}", error.column()),
+        Category::Syntax | Category::Data => format!("it is not well formed{place}"),
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Serialize;
 
 use super::item::LeftOut;
+use super::position::{Position, Within};
 use super::refusal::Refusal;
 
 /// Rejections, notes and conversations with something left out that are told one by one.
@@ -17,8 +18,11 @@ pub struct Rejection {
     /// The file, if it is one of several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line of the file that it ends on.
+    /// The line of the file that it ends on; 1 if the whole file is refused.
     pub line: u64,
+    /// Where in the line.
+    #[serde(flatten)]
+    pub within: Within,
     /// Why.
     pub why: Refusal,
 }
@@ -54,14 +58,16 @@ pub struct Tally {
     pub is_export: bool,
     /// Messages that were stored before with another trust, which they keep.
     pub trusted_before: u64,
-    /// The files, where several were read.
+    /// The files, where there may be several: those that were read, those that were refused, and those without conversations.
     pub files: u64,
-    /// Files of a download that hold no conversations.
+    /// How many of these hold no conversations, and are not refused for anything else.
     pub no_conversation: u64,
     /// The names of the first thousand of those.
     pub no_conversation_in: Vec<String>,
     /// Of each file, how many lines came before it, and its name.
     pub(super) begun: Vec<(u64, String)>,
+    /// The file under way, as long as nothing came of it.
+    pub(super) bare: Option<String>,
     /// Fingerprints of the names.
     pub(super) sessions: HashSet<u64>,
 }
@@ -77,22 +83,45 @@ impl Tally {
         self.added + self.already + self.forgotten
     }
 
-    pub(super) fn reject(&mut self, line: u64, why: Refusal) {
+    pub(super) fn reject(&mut self, Position { line, within }: Position, why: Refusal) {
         self.rejected += 1;
         if self.rejections.len() < TOLD {
             let before = self.begun.partition_point(|(before, _)| *before < line);
             let file = before.checked_sub(1).and_then(|file| self.begun.get(file));
             let line = line - file.map_or(0, |(before, _)| *before);
-            self.rejections.push(Rejection { file: file.map(|(_, name)| name.clone()), line, why });
+            self.rejections.push(Rejection { file: file.map(|(_, name)| name.clone()), line, within, why });
         }
     }
 
     pub(super) fn begin_file(&mut self, line: u64, name: String) {
+        self.end_file();
         self.files += 1;
+        self.bare = Some(name.clone());
         self.begun.push((line, name));
     }
 
+    /// Notes that something came of the file under way.
+    pub(super) fn is_of_use(&mut self) {
+        self.bare = None;
+    }
+
+    /// Ends the file under way: one that is empty holds no conversations, as one of another kind.
+    fn end_file(&mut self) {
+        if let Some(name) = self.bare.take() {
+            self.count_without_conversation(name);
+        }
+    }
+
+    /// Counts a file without conversations, which was begun or was told by its name.
     pub(super) fn pass_over(&mut self, name: String) {
+        if self.bare.take_if(|bare| *bare == name).is_none() {
+            self.end_file();
+            self.files += 1;
+        }
+        self.count_without_conversation(name);
+    }
+
+    fn count_without_conversation(&mut self, name: String) {
         self.no_conversation += 1;
         if self.no_conversation_in.len() < TOLD {
             self.no_conversation_in.push(name);
@@ -115,6 +144,8 @@ impl Tally {
 
     /// Ends the import: what is told comes in order.
     pub(super) fn finish(&mut self) {
-        self.rejections.sort_by(|one, other| (&one.file, one.line).cmp(&(&other.file, other.line)));
+        self.end_file();
+        let place = |one: &Rejection| (one.file.clone(), one.line, one.within);
+        self.rejections.sort_by_cached_key(place);
     }
 }

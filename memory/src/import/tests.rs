@@ -13,12 +13,14 @@ use super::{Format, Item, Source};
 mod broken;
 mod changing;
 mod claude;
+mod counts;
 #[cfg(feature = "sqlite")]
 mod erased;
 mod failed;
 mod files;
 #[cfg(feature = "sqlite")]
 mod hostile;
+mod places;
 mod together;
 mod trust;
 
@@ -56,7 +58,7 @@ fn told(items: &[Item]) -> Vec<String> {
         Item::Message { line, session, message, .. } => {
             format!("{line} {session} {} {}", message.role.name(), message.text())
         }
-        Item::Rejected { line, why } => format!("{line} ! {why}"),
+        Item::Rejected { line, why, .. } => format!("{line} ! {why}"),
         Item::LeftOut { session, what, .. } => format!("{session} without {}", what.name()),
         Item::File { line, name } => format!("{line} file {name}"),
         Item::NoConversation { name } => format!("no conversation in {name}"),

@@ -15,6 +15,7 @@ use tokio::task::{JoinError, JoinSet};
 use super::identity::fingerprint;
 use super::item::Item;
 use super::patience::patiently;
+use super::position::Position;
 use super::refusal::{Refusal, named};
 use super::tally::Tally;
 
@@ -35,9 +36,9 @@ pub(super) struct Writer {
 /// The batch under way. Sessions are written together and share commits; within one the order of the file is kept.
 #[derive(Debug, Default)]
 struct Batch {
-    messages: BTreeMap<SessionId, Vec<(u64, ReadMessage)>>,
-    rows: BTreeMap<SessionId, Vec<(u64, StoredMessage)>>,
-    records: Vec<(u64, StoredRecord)>,
+    messages: BTreeMap<SessionId, Vec<(Position, ReadMessage)>>,
+    rows: BTreeMap<SessionId, Vec<(Position, StoredMessage)>>,
+    records: Vec<(Position, StoredRecord)>,
     items: usize,
     bytes: usize,
 }
@@ -68,26 +69,29 @@ impl Writer {
     /// Takes an item. Returns whether the batch is full and has to be written.
     pub(super) fn take(&mut self, item: Item) -> bool {
         let (waiting, tally, weight) = (&mut self.waiting, &mut self.tally, item.weight());
+        if !matches!(item, Item::File { .. } | Item::NoConversation { .. } | Item::Note(_)) {
+            tally.is_of_use();
+        }
         match item {
-            Item::Message { line, session, message, time_is_inferred } => match SessionId::new(&session) {
+            Item::Message { line, within, session, message, time_is_inferred } => match SessionId::new(&session) {
                 Ok(session) => {
                     waiting.count(weight);
                     let said = ReadMessage { message: *message, time_is_inferred };
-                    waiting.messages.entry(session).or_default().push((line, said));
+                    waiting.messages.entry(session).or_default().push((Position { line, within }, said));
                 }
-                Err(error) => tally.reject(line, Refusal::from(&error)),
+                Err(error) => tally.reject(Position { line, within }, Refusal::of_message(&error, &message)),
             },
             Item::Row { line, row } => {
                 tally.is_export = true;
                 waiting.count(weight);
-                waiting.rows.entry(row.session.clone()).or_default().push((line, *row));
+                waiting.rows.entry(row.session.clone()).or_default().push((line.into(), *row));
             }
             Item::Record { line, record } => {
                 tally.is_export = true;
                 waiting.count(weight);
-                waiting.records.push((line, *record));
+                waiting.records.push((line.into(), *record));
             }
-            Item::Rejected { line, why } => tally.reject(line, why),
+            Item::Rejected { line, within, why } => tally.reject(Position { line, within }, why),
             Item::LeftOut { session, title, what } => {
                 tally.leave_out(named(&session), title.map(|title| named(&title)), what);
             }
@@ -123,12 +127,12 @@ impl Writer {
             batches.spawn(write_messages(self.scoped.session(&session), said));
         }
         for (session, rows) in rows {
-            let (lines, rows) = rows.into_iter().unzip();
-            batches.spawn(write(lines, Group::Rows(self.scoped.session(&session), rows)));
+            let (places, rows) = rows.into_iter().unzip();
+            batches.spawn(write(places, Group::Rows(self.scoped.session(&session), rows)));
         }
         if !records.is_empty() {
-            let (lines, records) = records.into_iter().unzip();
-            batches.spawn(write(lines, Group::Records(self.scoped.clone(), records)));
+            let (places, records) = records.into_iter().unzip();
+            batches.spawn(write(places, Group::Records(self.scoped.clone(), records)));
         }
         let mut failed = None;
         while let Some(written) = batches.join_next().await {
@@ -173,13 +177,26 @@ struct GroupOutcome {
     quoted: u64,
     instructions: u64,
     outcomes: Vec<ItemOutcome>,
-    rejections: Vec<(u64, Refusal)>,
+    rejections: Vec<(Position, Refusal)>,
     /// Messages that were stored before with another trust.
     trusted_before: u64,
 }
 
 impl GroupOutcome {
+    /// Counts the instructions of what was stored.
+    fn count(&mut self, group: &Group, instructions: &[bool]) {
+        let count = instructions.iter().filter(|is_instruction| **is_instruction).count() as u64;
+        match group {
+            Group::Messages(..) => self.quoted += count,
+            Group::Rows(..) => self.instructions += count,
+            Group::Records(..) => {}
+        }
+    }
+
     fn tell(self, tally: &mut Tally) {
+        if !self.outcomes.is_empty() {
+            tally.sessions.extend(self.session);
+        }
         for outcome in self.outcomes {
             match outcome {
                 ItemOutcome::Added => tally.added += 1,
@@ -187,35 +204,44 @@ impl GroupOutcome {
                 ItemOutcome::Forgotten => tally.forgotten += 1,
             }
         }
-        tally.sessions.extend(self.session);
         tally.quoted += self.quoted;
         tally.instructions += self.instructions;
         tally.trusted_before += self.trusted_before;
-        self.rejections.into_iter().for_each(|(line, why)| tally.reject(line, why));
+        self.rejections.into_iter().for_each(|(at, why)| tally.reject(at, why));
     }
 }
 
 impl Group {
-    /// Returns what is told of the group once it is written.
-    fn outcome(&self) -> GroupOutcome {
-        let is_quoted = |message: &&Message| message.role.is_instruction() && message.trust < Trust::System;
+    /// Returns the fingerprint of the session that it is of.
+    fn session(&self) -> Option<u64> {
+        match self {
+            Self::Messages(session, ..) | Self::Rows(session, _) => Some(fingerprint(session.id().key())),
+            Self::Records(..) => None,
+        }
+    }
+
+    /// Returns which of its items have the role of an instruction: messages without the trust for it, and rows with it.
+    fn instructions(&self) -> Vec<bool> {
+        let is_quoted = |message: &Message| message.role.is_instruction() && message.trust < Trust::System;
         // What begins a branch has the role, and says nothing.
-        let is_instruction = |row: &&StoredMessage| {
+        let is_instruction = |row: &StoredMessage| {
             row.message.as_ref().is_some_and(|message| message.is_instruction()) && !row.begins_branch()
         };
-        let of = |session: &Session| Some(fingerprint(session.id().key()));
-        let mut outcome = GroupOutcome::default();
         match self {
-            Self::Messages(session, all, _) => {
-                (outcome.session, outcome.quoted) = (of(session), all.iter().filter(is_quoted).count() as u64);
-            }
-            Self::Rows(session, all) => {
-                outcome.session = of(session);
-                outcome.instructions = all.iter().filter(is_instruction).count() as u64;
-            }
-            Self::Records(..) => {}
+            Self::Messages(_, all, _) => all.iter().map(is_quoted).collect(),
+            Self::Rows(_, all) => all.iter().map(is_instruction).collect(),
+            Self::Records(..) => Vec::new(),
         }
-        outcome
+    }
+
+    /// Returns why the item at `index` is refused.
+    fn refusal(&self, index: usize, error: &Error) -> Refusal {
+        match self {
+            Self::Messages(_, all, _) => {
+                all.get(index).map_or_else(|| error.into(), |message| Refusal::of_message(error, message))
+            }
+            _ => error.into(),
+        }
     }
 
     async fn store(&self, range: Range<usize>) -> Result<Vec<ItemOutcome>> {
@@ -277,24 +303,29 @@ impl ItemOutcome {
 async fn restore_records(scoped: &Scoped, rows: &[StoredRecord]) -> Result<Vec<ItemOutcome>> {
     let ids: Vec<RecordId> = rows.iter().map(|row| row.record.id).collect();
     let stored = scoped.get(&ids).await?;
-    let stored: HashMap<RecordId, u64> = stored.iter().map(|row| (row.record.id, row.version)).collect();
+    let mut stored: HashMap<RecordId, u64> = stored.iter().map(|row| (row.record.id, row.version)).collect();
     scoped.restore(rows).await?;
-    let is_there = |row: &StoredRecord| stored.get(&row.record.id).is_some_and(|version| *version >= row.version);
+    // A record that stands in the file twice is added once.
+    let mut is_there = |row: &StoredRecord| {
+        let before = stored.get(&row.record.id).is_some_and(|version| *version >= row.version);
+        stored.entry(row.record.id).and_modify(|version| *version = row.version.max(*version)).or_insert(row.version);
+        before
+    };
     Ok(rows.iter().map(|row| if is_there(row) { ItemOutcome::Already } else { ItemOutcome::Added }).collect())
 }
 
-async fn write_messages(session: Session, said: Vec<(u64, ReadMessage)>) -> Result<GroupOutcome> {
+async fn write_messages(session: Session, said: Vec<(Position, ReadMessage)>) -> Result<GroupOutcome> {
     let timeless = said.iter().filter(|(_, said)| said.time_is_inferred).map(|(_, said)| said.message.id);
     let timeless: HashSet<MessageId> = timeless.collect();
     let known = known_times(session.scoped(), &timeless).await?;
-    let mut lines = Vec::with_capacity(said.len());
+    let mut places = Vec::with_capacity(said.len());
     let mut messages = Vec::with_capacity(said.len());
-    for (line, ReadMessage { mut message, .. }) in said {
+    for (at, ReadMessage { mut message, .. }) in said {
         message.at = known.get(&message.id).copied().unwrap_or(message.at);
-        lines.push(line);
+        places.push(at);
         messages.push(message);
     }
-    write(lines, Group::Messages(session, messages, timeless)).await
+    write(places, Group::Messages(session, messages, timeless)).await
 }
 
 /// Returns the times under which messages are stored, so that one without a time of its own keeps its first.
@@ -309,9 +340,10 @@ async fn known_times(scoped: &Scoped, ids: &HashSet<MessageId>) -> Result<HashMa
 
 /// Writes the items of a group together. If they are refused, writes them one by one, so that only the bad ones are
 /// left out.
-async fn write(lines: Vec<u64>, mut group: Group) -> Result<GroupOutcome> {
-    let mut written = group.outcome();
-    let mut stored = group.store(0..lines.len()).await;
+async fn write(places: Vec<Position>, mut group: Group) -> Result<GroupOutcome> {
+    let instructions = group.instructions();
+    let mut written = GroupOutcome { session: group.session(), ..GroupOutcome::default() };
+    let mut stored = group.store(0..places.len()).await;
     // Again while another import stores the same messages: each is made like the stored one once.
     while matches!(stored, Err(Error::IdConflict { .. })) {
         let (kept, trusted) = group.keep_stored().await?;
@@ -319,20 +351,24 @@ async fn write(lines: Vec<u64>, mut group: Group) -> Result<GroupOutcome> {
         if kept == 0 {
             break;
         }
-        stored = group.store(0..lines.len()).await;
+        stored = group.store(0..places.len()).await;
     }
     match stored {
         Ok(outcomes) => {
             written.outcomes = outcomes;
+            written.count(&group, &instructions);
             return Ok(written);
         }
         Err(error) if !is_refusal(&error) => return Err(error),
         Err(_) => {}
     }
-    for (index, line) in lines.into_iter().enumerate() {
+    for (index, at) in places.into_iter().enumerate() {
         match group.store(index..index + 1).await {
-            Ok(mut outcomes) => written.outcomes.append(&mut outcomes),
-            Err(error) if is_refusal(&error) => written.rejections.push((line, Refusal::from(&error))),
+            Ok(mut outcomes) => {
+                written.outcomes.append(&mut outcomes);
+                written.count(&group, instructions.get(index..index + 1).unwrap_or_default());
+            }
+            Err(error) if is_refusal(&error) => written.rejections.push((at, group.refusal(index, &error))),
             Err(error) => return Err(error),
         }
     }

@@ -6,6 +6,8 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 
+use super::refusal::{Foreign, Refusal};
+
 /// Entries of an archive at the most.
 const ENTRIES: u64 = 100_000;
 /// The longest name that is kept, in bytes.
@@ -19,7 +21,7 @@ const COMMENT: u64 = 0xffff;
 /// A number that does not fit is this one, and stands elsewhere in 64 bits.
 const ELSEWHERE: u64 = 0xffff_ffff;
 
-const BROKEN: &str = "a ZIP archive that is broken or cut";
+const BROKEN: Refusal = Refusal::Foreign(Foreign::BrokenZip);
 
 /// An entry of an archive.
 #[derive(Clone, Debug)]
@@ -35,11 +37,11 @@ pub(super) struct Entry {
 }
 
 /// Returns the entries of an archive, without its folders, by their names; else why it is refused, as a clause.
-pub(super) fn entries(archive: &mut (impl Read + Seek)) -> Result<Vec<Entry>, String> {
+pub(super) fn entries(archive: &mut (impl Read + Seek)) -> Result<Vec<Entry>, Refusal> {
     let length = archive.seek(SeekFrom::End(0)).map_err(|error| unreadable(&error))?;
     let (count, start) = directory(archive, length)?;
     if count > ENTRIES {
-        return Err(format!("a ZIP archive of more than {ENTRIES} files"));
+        return Err(Refusal::Whole(format!("a ZIP archive of more than {ENTRIES} files")));
     }
     archive.seek(SeekFrom::Start(start)).map_err(|error| unreadable(&error))?;
     let mut directory = BufReader::new(archive);
@@ -53,20 +55,20 @@ pub(super) fn entries(archive: &mut (impl Read + Seek)) -> Result<Vec<Entry>, St
         }
     }
     if size > most(length) {
-        return Err(format!("a ZIP archive that unpacks to more than {RATIO} times its size"));
+        return Err(Refusal::Whole(format!("a ZIP archive that unpacks to more than {RATIO} times its size")));
     }
     entries.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(entries)
 }
 
 /// Returns what an entry holds, as it is read; else why it is refused, as a clause.
-pub(super) fn open<'a>(archive: &'a mut (impl Read + Seek), entry: &Entry) -> Result<Box<dyn Read + 'a>, String> {
+pub(super) fn open<'a>(archive: &'a mut (impl Read + Seek), entry: &Entry) -> Result<Box<dyn Read + 'a>, Refusal> {
     let Entry { name: _, is_encrypted, method, checksum, packed, size, start } = *entry;
     if is_encrypted {
-        return Err("it is encrypted".to_owned());
+        return Err(Refusal::Whole("it is encrypted".to_owned()));
     }
     if size > most(packed) {
-        return Err(format!("it unpacks to more than {RATIO} times its size"));
+        return Err(Refusal::Whole(format!("it unpacks to more than {RATIO} times its size")));
     }
     archive.seek(SeekFrom::Start(start)).map_err(|error| unreadable(&error))?;
     let head = taken::<30>(archive)?;
@@ -77,7 +79,7 @@ pub(super) fn open<'a>(archive: &'a mut (impl Read + Seek), entry: &Entry) -> Re
     let inner: Box<dyn Read> = match method {
         0 => Box::new(bytes),
         8 => Box::new(DeflateDecoder::new(bytes)),
-        _ => return Err("it is packed in a way that this program does not read".to_owned()),
+        _ => return Err(Refusal::Whole("it is packed in a way that this program does not read".to_owned())),
     };
     Ok(Box::new(Checked { inner, left: size, crc: Crc::new(), checksum }))
 }
@@ -87,7 +89,7 @@ fn most(packed: u64) -> u64 {
 }
 
 /// Returns how many entries the directory has, and where it begins.
-fn directory(archive: &mut (impl Read + Seek), length: u64) -> Result<(u64, u64), String> {
+fn directory(archive: &mut (impl Read + Seek), length: u64) -> Result<(u64, u64), Refusal> {
     let from = length.saturating_sub(END + COMMENT);
     archive.seek(SeekFrom::Start(from)).map_err(|error| unreadable(&error))?;
     let mut tail = Vec::new();
@@ -108,14 +110,14 @@ fn directory(archive: &mut (impl Read + Seek), length: u64) -> Result<(u64, u64)
     archive.seek(SeekFrom::Start(place)).map_err(|error| unreadable(&error))?;
     let end = taken::<56>(archive)?;
     let found = number(&end, 32, 8).zip(number(&end, 48, 8)).filter(|_| end.starts_with(b"PK\x06\x06"));
-    found.ok_or_else(|| BROKEN.to_owned())
+    found.ok_or(BROKEN)
 }
 
 /// Reads an entry of the directory.
-fn entry(directory: &mut impl Read) -> Result<Entry, String> {
+fn entry(directory: &mut impl Read) -> Result<Entry, Refusal> {
     let head = taken::<46>(directory)?;
     if !head.starts_with(b"PK\x01\x02") {
-        return Err(BROKEN.to_owned());
+        return Err(BROKEN);
     }
     let read = |at, bytes| number(&head, at, bytes).unwrap_or_default();
     let name = bytes(directory, read(28, 2))?;
@@ -155,26 +157,26 @@ fn number(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
     Some(bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
 }
 
-fn taken<const N: usize>(input: &mut impl Read) -> Result<[u8; N], String> {
+fn taken<const N: usize>(input: &mut impl Read) -> Result<[u8; N], Refusal> {
     let mut bytes = [0; N];
     input.read_exact(&mut bytes).map_err(|error| unreadable(&error))?;
     Ok(bytes)
 }
 
-fn bytes(input: &mut impl Read, count: u64) -> Result<Vec<u8>, String> {
+fn bytes(input: &mut impl Read, count: u64) -> Result<Vec<u8>, Refusal> {
     let mut bytes = Vec::new();
     input.take(count).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     Ok(bytes)
 }
 
-fn skip(input: &mut impl Read, count: u64) -> Result<(), String> {
+fn skip(input: &mut impl Read, count: u64) -> Result<(), Refusal> {
     io::copy(&mut input.take(count), &mut io::sink()).map(|_| ()).map_err(|error| unreadable(&error))
 }
 
-fn unreadable(error: &io::Error) -> String {
+fn unreadable(error: &io::Error) -> Refusal {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => BROKEN.to_owned(),
-        _ => format!("the file cannot be read: {error}"),
+        io::ErrorKind::UnexpectedEof => BROKEN,
+        _ => Refusal::unreadable("file", error),
     }
 }
 

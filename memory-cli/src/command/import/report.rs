@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use memory::edge;
 use memory::import::{Foreign, LeftOut, Refusal, Rejection, Tally};
+use memory::store::secrets::without_secrets;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
@@ -11,14 +12,15 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::words::plural;
 
-use super::table::table;
+use super::table::{TOLD, table};
 
-/// Rejections, and conversations of which something is left out, that are told on stderr one by one.
-const TOLD: usize = 20;
+/// Files that are named where none holds a message.
+const NAMED: usize = 3;
 
-/// Writes what became of what was read.
+/// Writes what became of what was read from `files`.
 pub(super) fn report(
     tally: &Tally,
+    files: &[String],
     interrupted: bool,
     progress: &Progress,
     output: &mut Output,
@@ -29,7 +31,7 @@ pub(super) fn report(
         progress.say(&format!("note: {note}"));
     }
     for rejection in tally.rejections.iter().take(TOLD) {
-        progress.say(&told(rejection));
+        progress.say(&told(rejection, files));
     }
     if rejected > TOLD as u64 {
         progress.say(&format!("and {} more", rejected - TOLD as u64));
@@ -79,40 +81,81 @@ fn tell_left_out(tally: &Tally, progress: &Progress) {
     }
 }
 
-/// Returns how the import ended.
-pub(super) fn outcome(tally: &Tally, interrupted: bool) -> Result<Outcome, Failure> {
+/// Returns how the import of `files` ended.
+pub(super) fn outcome(tally: &Tally, files: &[String], interrupted: bool) -> Result<Outcome, Failure> {
     if interrupted {
         return Ok(Outcome::Interrupted);
     }
     match tally.rejections.first() {
         None if tally.committed() == 0 => {
-            Err(Failure::Usage("nothing could be imported: there is no message in it".to_owned()))
+            let why = nothing(tally, files);
+            Err(Failure::Usage(format!("nothing could be imported: there is no message in it: {why}")))
         }
         None => Ok(Outcome::Done),
         Some(first) if tally.committed() == 0 => {
-            Err(Failure::Usage(format!("nothing could be imported: {}", told(first))))
+            Err(Failure::Usage(format!("nothing could be imported: {}", told(first, files))))
         }
         Some(_) => Ok(Outcome::Partial),
     }
 }
 
-/// Returns a rejection as one line.
-fn told(Rejection { file, line, why, .. }: &Rejection) -> String {
-    let place = file.as_ref().map_or_else(String::new, |file| format!("{file}, "));
-    format!("{place}line {line}: {}", refusal(why))
+/// Returns why there was no message, with the name of the file.
+fn nothing(tally: &Tally, files: &[String]) -> String {
+    let remedy = "give chat JSON, or an export of ChatGPT or Claude as it was downloaded";
+    let [file] = files else {
+        let names: Vec<String> = files.iter().take(NAMED).map(|file| without_secrets(file)).collect();
+        let rest = if files.len() > NAMED { " and the others" } else { "" };
+        return format!(
+            "none of the {} files in {}{rest} holds conversations: {remedy}",
+            tally.files,
+            names.join(", ")
+        );
+    };
+    let shown = if file == "-" { "stdin".to_owned() } else { without_secrets(file) };
+    if !tally.left_out.is_empty() {
+        return format!("all that {shown} holds is left out: {}", counts(&tally.left_out));
+    }
+    match std::fs::metadata(file) {
+        _ if tally.files > 0 => format!("none of the {} files in {shown} holds conversations: {remedy}", tally.files),
+        Ok(metadata) if metadata.is_dir() => format!("the folder {shown} holds no file: {remedy}"),
+        Ok(metadata) if metadata.is_file() && metadata.len() == 0 => format!("{shown} is empty: {remedy}"),
+        _ => format!("{shown} holds nothing but blanks or an empty list: {remedy}"),
+    }
+}
+
+/// Returns a rejection as one line. Of a single file the name is the one that the person gave.
+fn told(Rejection { file, line, within, why, .. }: &Rejection, files: &[String]) -> String {
+    let is_of_whole_file = why.is_of_whole_file();
+    let given = files.first().filter(|given| files.len() == 1 && *given != "-").map(|given| without_secrets(given));
+    let why = match within.to_string() {
+        within if within.is_empty() => refusal(why),
+        within => format!("{within}: {}", refusal(why)),
+    };
+    match file.clone().or(given) {
+        Some(file) if is_of_whole_file => format!("{file}: {why}"),
+        None if is_of_whole_file => why,
+        Some(file) => format!("line {line} of {file}: {why}"),
+        None => format!("line {line}: {why}"),
+    }
 }
 
 /// Returns why something is not imported, and what to do about it.
 fn refusal(why: &Refusal) -> String {
     let remedy = match why {
         Refusal::UnknownFormat => ": name it with --format",
+        Refusal::Cut(_) => ": its end is missing, so download or copy it again",
         Refusal::ForeignOwner => ": import it with --trust-roles if you trust who wrote it",
         Refusal::Foreign(Foreign::Zip) => ": import it by its name, memory import FILE.zip",
+        Refusal::Foreign(Foreign::BrokenZip) => ": download it again",
         Refusal::Foreign(Foreign::Gzip) => ": unpack it first, as with gunzip -c FILE | memory import -",
         Refusal::Foreign(Foreign::Xz) => ": unpack it first, as with xz -dc FILE | memory import -",
         Refusal::Foreign(Foreign::Zstd) => ": unpack it first, as with zstd -dc FILE | memory import -",
         Refusal::Foreign(Foreign::Bzip2) => ": unpack it first, as with bunzip2 -c FILE | memory import -",
         Refusal::Foreign(Foreign::Utf16) => ": save it as UTF-8 first",
+        Refusal::Foreign(Foreign::Html) => ": give the JSON of the export, such as conversations.json",
+        Refusal::Foreign(Foreign::Pdf | Foreign::Binary) => {
+            ": give chat JSON, or an export of ChatGPT or Claude as it was downloaded"
+        }
         Refusal::Foreign(Foreign::Sqlite) => ": open it with --db, or import what export writes from it",
         _ => "",
     };
@@ -121,7 +164,9 @@ fn refusal(why: &Refusal) -> String {
 
 /// Returns a rejection as JSON.
 fn rejection_json(rejection: &Rejection) -> Value {
-    let value = json!({ "line": rejection.line, "why": refusal(&rejection.why) });
+    let place = if rejection.why.is_of_whole_file() { Value::Null } else { json!({ "line": rejection.line }) };
+    let within = json!(rejection.within);
+    let value = edge::with(edge::with(json!({ "why": refusal(&rejection.why) }), place), within);
     edge::with(value, rejection.file.as_ref().map_or(Value::Null, |file| json!({ "file": file })))
 }
 
@@ -159,6 +204,10 @@ mod tests {
             (
                 Refusal::ForeignOwner,
                 "an export of another owner: import it with --trust-roles if you trust who wrote it",
+            ),
+            (
+                Refusal::Cut("it ends too soon".to_owned()),
+                "it ends too soon: its end is missing, so download or copy it again",
             ),
             (Refusal::Foreign(Foreign::Utf16), "text in UTF-16: save it as UTF-8 first"),
             (Refusal::Other("not JSON".to_owned()), "not JSON"),

@@ -10,6 +10,8 @@ const WIDTH: usize = 80;
 const NAME: usize = 34;
 /// The columns of a count.
 const COUNT: usize = 9;
+/// Rejections, and conversations of which something is left out, that are told on stderr one by one.
+pub(super) const TOLD: usize = 20;
 /// Conversations that are named for each kind of what is left out, and files without conversations.
 const NAMED: usize = 5;
 
@@ -35,15 +37,29 @@ pub(super) fn table(tally: &Tally) -> Vec<String> {
             lines.push(line("    others", rest, "--json names their conversations"));
         }
     }
-    lines.push(line("rejected", tally.rejected, if tally.rejected > 0 { "told above, line by line" } else { "" }));
+    lines.push(line("rejected", tally.rejected, &told_above(tally.rejected)));
     if tally.files > 0 {
         lines.push(line("files", tally.files, ""));
     }
     if tally.no_conversation > 0 {
-        lines.push(line("files without conversations", tally.no_conversation, ""));
-        lines.extend(tally.no_conversation_in.iter().take(NAMED).map(|name| cut(&format!("  {name}"), WIDTH)));
+        lines.push(line("  without conversations", tally.no_conversation, ""));
+        let names = tally.no_conversation_in.iter().take(NAMED);
+        lines.extend(names.map(|name| cut(&format!("    {name}"), WIDTH)));
+        let rest = tally.no_conversation.saturating_sub(NAMED as u64);
+        if rest > 0 {
+            lines.push(line("    others", rest, "--json names them"));
+        }
     }
     lines
+}
+
+/// Returns how many rejections are told one by one.
+fn told_above(rejected: u64) -> String {
+    match rejected {
+        0 => String::new(),
+        few if few <= TOLD as u64 => "told above, one by one".to_owned(),
+        _ => format!("the first {TOLD} are told above"),
+    }
 }
 
 fn line(name: &str, count: u64, why: &str) -> String {

@@ -89,7 +89,7 @@ fn older_exports_with_text_alone_and_files_with_words_are_read() {
         "c-1 without images",
         "1 c-1 user old words\n[file: notes.txt]\nflour and salt\n[file: scan.pdf]\n[image: loaf.png]",
         "c-1 without empty messages",
-        "1 ! message 3 of c-1 has no sender that is known",
+        "1 ! message 3 of Bread (c-1) has no sender that is known",
     ];
     assert_eq!(told(&items(&file)), expected);
 }
