@@ -2,6 +2,7 @@
 
 mod again;
 mod check;
+mod denial;
 mod ground;
 mod rules;
 
@@ -92,8 +93,8 @@ pub struct Operation {
     pub valid_from: Option<Timestamp>,
     /// The time from which it is no longer true.
     pub valid_to: Option<Timestamp>,
-    /// The messages that say it, at least one. Forgetting one of them takes back what was told from it. The memory adds a message that says
-    /// more of its words than these do.
+    /// The messages that say it, at least one. Forgetting one of them takes back what was told from it. The memory adds messages that
+    /// say more of it than these do.
     pub sources: Vec<MessageId>,
     /// Words of one of the sources, exactly as they stand there.
     pub quote: String,
@@ -134,8 +135,10 @@ impl FactCounts {
 /// with more than 32 operations, a source or record that was not in the request, a quote that stands in no source, a text or value
 /// with a number or name that no source has, or if it replaces a record that is pinned or has more trust than its sources. What it
 /// adds has the lowest trust of its sources; a person's message that holds results of tools has no more than these. A message that says
-/// more of a fact's words than the sources do becomes one of them: who says *ok* to what an assistant has read on a page has not said
-/// it. A panic is a failure like another.
+/// more of a fact's words than the sources do becomes one of them, and so does what a bare *ok* answers: who says that to what an
+/// assistant has read on a page has not said it. Nor have they ended a record: unless what is quoted says a word of the record or of
+/// what takes its place, each message that says a word of it becomes a source; *no longer* will do where none of these says an end.
+/// A panic is a failure like another.
 ///
 /// ```
 /// use async_trait::async_trait;

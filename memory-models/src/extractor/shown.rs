@@ -28,7 +28,7 @@ pub(super) struct Shown<'a> {
     lines: Vec<Line<'a>>,
     /// Records that may be replaced.
     candidates: Vec<&'a Record>,
-    /// Records that may not.
+    /// Records that may not: nothing in `lines` is trusted enough, or nobody may, or it is older.
     fixed: Vec<&'a Record>,
     latest: Timestamp,
 }
@@ -75,6 +75,7 @@ impl<'a> Shown<'a> {
     /// Returns `lines` with those known records that are trusted `least` or more.
     fn of(mut lines: Vec<Line<'a>>, known: &'a [StoredRecord], least: Trust, tokens: u64) -> Self {
         let latest = lines.iter().map(|line| line.message.at).max().unwrap_or_default();
+        let most = lines.iter().map(|line| line.trust).max().unwrap_or(Trust::Untrusted);
         let mut left = tokens / 4;
         let frames = FRAME.saturating_mul(lines.len() as u64);
         shorten(&mut lines, (tokens - left).saturating_sub(frames));
@@ -85,9 +86,10 @@ impl<'a> Shown<'a> {
                 continue;
             }
             left -= cost;
-            // News from before a record do not replace it.
+            // News from before a record do not replace it, nor what is trusted less: an answer that tries is refused whole.
             let begins = record.validity().0.unwrap_or(record.created_at());
-            let is_fixed = record.is_pinned() || record.trust() == Trust::System || begins > latest;
+            let is_above = record.trust() == Trust::System || record.trust() > most;
+            let is_fixed = record.is_pinned() || is_above || begins > latest;
             let list = if is_fixed { &mut fixed } else { &mut candidates };
             list.push(record);
         }

@@ -183,6 +183,29 @@ async fn what_is_known_is_replaced_confirmed_and_ended_by_its_number() {
     assert!(validity.0 == Some(from) && validity.1.is_some(), "{validity:?}");
 }
 
+#[tokio::test]
+async fn what_is_trusted_less_takes_the_place_of_nothing_and_is_found_all_the_same() {
+    let model = Scripted::new(|given| {
+        let number = given.contains("<record number=\"1\"").then_some(1);
+        let op = if number.is_some() { "change" } else { "add" };
+        json!([{
+            "op": op, "replaces": number, "kind": "fact", "text": "Ada lives in Moscow", "sources": [1],
+            "quote": "Ada moved to Moscow",
+        }])
+        .to_string()
+    });
+    let memory = memory(model).await;
+    let ada = ada(&memory);
+    ada.remember(Remember::fact("Ada lives in Lisbon")).await.unwrap();
+    let mut page = Message::new(Role::User, "Ada moved to Moscow.", memory.now());
+    page.trust = Trust::Untrusted;
+    ada.session(&session("talk")).append(vec![page]).await.unwrap();
+    let report = memory.upkeep_once().await.unwrap();
+    let counts = FactCounts { added: 1, ..FactCounts::default() };
+    assert_eq!((report.fact_counts, report.failures), (counts, vec![]));
+    assert_eq!(texts(&ada).await, ["Ada lives in Lisbon", "Ada lives in Moscow"]);
+}
+
 /// A model that never answers.
 #[derive(Debug)]
 struct Hanging;

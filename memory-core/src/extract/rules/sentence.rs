@@ -1,8 +1,9 @@
 //! What a sentence says of its speaker. A pure function.
 
+use crate::extract::denial::{DENIALS, is_denial, is_title};
+
 use super::table::{
-    CONDITIONS, DAYS, DENIALS, DOUBTS, ENDS, FILLERS, Follows, KIN, MANY, NO_LONGER, RELATIVES, REPORTS, RULES, SELF,
-    Turn, is_month,
+    CONDITIONS, DAYS, DOUBTS, ENDS, FILLERS, Follows, KIN, MANY, RELATIVES, REPORTS, RULES, SELF, Turn, is_month,
 };
 
 /// The most words of a clause: longer ones say more than one thing.
@@ -66,19 +67,12 @@ fn is_denied(rest: &str) -> bool {
         if RELATIVES.contains(&word.as_str()) {
             return false;
         }
-        let is_over = ["no", "any"].contains(&before.as_str()) && NO_LONGER.contains(&word.as_str());
-        if is_over || DENIALS.contains(&word.as_str()) && !is_title(raw) {
+        if is_denial(&before, raw) {
             return true;
         }
         before = word;
     }
     false
-}
-
-/// Returns whether a word is written as in a title: a capital letter, and small ones behind it.
-fn is_title(word: &str) -> bool {
-    let mut letters = word.chars();
-    letters.next().is_some_and(char::is_uppercase) && letters.all(char::is_lowercase)
 }
 
 /// Returns whether what stands behind a clause makes it a condition, or the words of somebody else: "..., if I get the job",

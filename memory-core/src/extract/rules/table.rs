@@ -171,15 +171,8 @@ pub(super) const KIN: &str = "wife husband partner girlfriend boyfriend son daug
 pub(super) const MANY: &[&str] =
     &["son", "daughter", "sister", "brother", "grandmother", "grandfather", "dog", "cat", "horse", "rabbit"];
 
-/// Words that deny what they stand in, unless they are part of a title.
-pub(super) const DENIALS: &[&str] =
-    &["not", "never", "anymore", "nicht", "nie", "nunca", "jamás", "pas", "jamais", "não"];
-
 /// Words behind which a denial denies something else, as in "films that never end".
 pub(super) const RELATIVES: &[&str] = &["that", "which", "who", "whose", "que", "qui", "quien", "quem"];
-
-/// Words that deny behind "no" or "any".
-pub(super) const NO_LONGER: &[&str] = &["longer", "more"];
 
 /// Words behind a clause that make it a condition.
 pub(super) const CONDITIONS: &[&str] = &["if", "unless", "wenn", "falls", "sofern", "si", "se"];

@@ -97,3 +97,16 @@ fn only_records_that_may_be_replaced_have_numbers_and_those_of_less_trust_are_no
         assert!(shown.candidate(number).is_none() && shown.line(number).is_none(), "{number}");
     }
 }
+
+#[test]
+fn a_record_that_is_trusted_more_than_all_that_is_said_has_no_number() {
+    let (mut page, mut read) = (said(Role::User, "imported"), Record::new("fact", "Ada was read of", Timestamp(0)));
+    (page.trust, read.first.trust) = (Trust::Untrusted, Trust::Untrusted);
+    let known = vec![stored(Record::new("fact", "Ada lives in Rome", Timestamp(0))), stored(read)];
+    let request = ExtractRequest { messages: vec![row(said(Role::User, "I like tea.")), row(page)], known };
+    let tasks = tasks(&request, 8_000);
+    let [own, apart] = tasks.as_slice() else { panic!("{tasks:?}") };
+    assert!(own.contains("<record number=\"1\">Ada lives in Rome</record>"), "{own}");
+    let expected = "<record number=\"1\">Ada was read of</record>\n<record>Ada lives in Rome</record>\n";
+    assert!(apart.contains(expected), "{apart}");
+}
