@@ -9,24 +9,64 @@ use crate::output::say;
 
 /// How long upkeep takes before it is explained.
 const QUIET: Duration = Duration::from_secs(2);
+/// The same between two lines of a chat, where two seconds are for a model that finds facts.
+const QUIET_BETWEEN: Duration = Duration::from_secs(4);
+/// How long a model is asked for facts behind a command.
+const FACTS: Duration = Duration::from_secs(300);
 
 /// Does what is due, and says so if it takes long, as the first embedding of a large database does. What fails is a
 /// warning: it stays noted, and the next command tries again. Returns whether nothing failed.
 pub(crate) async fn after(memory: &Memory) -> bool {
-    let mut work = std::pin::pin!(quietly(memory));
+    explained(memory, QUIET, quietly(memory)).await
+}
+
+/// Does what is due between two lines of a chat, which a slow model does not hold up: it finds facts meanwhile.
+pub(crate) async fn between(memory: &Memory) -> bool {
+    explained(memory, QUIET_BETWEEN, pass(memory)).await
+}
+
+/// Has facts found at the end of a chat, or waits only for the answer that is under way, which may be paid for.
+pub(crate) async fn finish(memory: &Memory, is_all: bool) -> bool {
+    let within = if is_all { FACTS } else { Duration::ZERO };
+    explained(memory, QUIET, find(memory, within)).await
+}
+
+/// Does what is due, for a command that shows its progress itself. Returns whether nothing failed.
+pub(crate) async fn quietly(memory: &Memory) -> bool {
+    match memory.upkeep_once().await {
+        Ok(report) => {
+            let is_whole = told(Ok(report));
+            find(memory, FACTS).await && is_whole
+        }
+        // What does not answer is asked for nothing more.
+        failed => told(failed),
+    }
+}
+
+/// Waits for work, and says that it takes long when it does.
+async fn explained(memory: &Memory, quiet: Duration, work: impl Future<Output = bool>) -> bool {
+    let mut work = std::pin::pin!(work);
     tokio::select! {
         biased;
         is_whole = &mut work => return is_whole,
-        () = tokio::time::sleep(QUIET) => {}
+        () = tokio::time::sleep(quiet) => {}
     }
     let pending = pending(memory).await;
     say(&format!("note: {pending} notes are still to be indexed; stopping loses nothing, the next command goes on"));
     work.await
 }
 
-/// Does what is due, for a command that shows its progress itself. Returns whether nothing failed.
-pub(crate) async fn quietly(memory: &Memory) -> bool {
-    match memory.upkeep_once().await {
+async fn pass(memory: &Memory) -> bool {
+    told(memory.upkeep_once().await)
+}
+
+async fn find(memory: &Memory, within: Duration) -> bool {
+    told(memory.find_facts(within).await)
+}
+
+/// Tells what failed, and returns whether nothing did.
+fn told(done: memory::Result<UpkeepReport>) -> bool {
+    match done {
         Ok(report) => {
             tell(&report);
             report.failures.is_empty() && report.dead == 0

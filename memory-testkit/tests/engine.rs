@@ -58,6 +58,9 @@ mod events;
 #[path = "engine/fact_notes.rs"]
 mod fact_notes;
 #[cfg(test)]
+#[path = "engine/fact_turns.rs"]
+mod fact_turns;
+#[cfg(test)]
 #[path = "engine/figures.rs"]
 mod figures;
 #[cfg(test)]

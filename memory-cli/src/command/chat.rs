@@ -102,10 +102,10 @@ async fn talk(
         if is_terminal {
             say("> ");
         }
-        let Some(line) = lines.recv().await else { return Ok(outcome) };
+        let Some(line) = lines.recv().await else { break };
         let line = line.map_err(|error| Failure::Usage(format!("the line cannot be read: {error}")))?;
         let done = match line.text() {
-            Ok(line) if line.trim() == "/quit" => return Ok(outcome),
+            Ok(line) if line.trim() == "/quit" => break,
             Ok(line) => room.turn(line.trim()).await,
             Err(failure) => Err(failure),
         };
@@ -119,8 +119,11 @@ async fn talk(
             Err(failure) => return Err(failure),
         }
         room.output.flush()?;
-        upkeep::after(room.memory).await;
+        upkeep::between(room.memory).await;
     }
+    // Whoever has typed the end does not wait for more than what is paid for; a script has its facts found.
+    upkeep::finish(room.memory, !is_terminal).await;
+    Ok(outcome)
 }
 
 fn help(is_answered: bool) {

@@ -7,6 +7,7 @@ mod boards;
 mod buffers;
 mod enlistment;
 mod extraction;
+mod finding;
 mod given_up;
 mod index;
 mod kept_vectors;
@@ -52,13 +53,14 @@ pub(super) use boards::Boards;
 pub(super) use buffers::Buffers;
 pub(super) use enlistment::{Enlistment, EnlistmentState, NOTED_IN_ONE_STEP};
 pub(super) use extraction::Extraction;
+pub(super) use finding::{Finding, Found};
 pub(super) use given_up::GivenUpCounts;
 pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;
 pub(super) use lapses::{Excess, Lapses, Looked, Place, Stand};
 pub(super) use synopses::{Built, Half, Synopses};
 pub(super) use taken_back::{Noted, TakenBack};
-pub(super) use turn::Turn;
+pub(super) use turn::{Ended, Turn};
 pub(super) use unindexed::{Mark, Unindexed, Written};
 pub(super) use walk::{Step, Walk};
 
@@ -90,6 +92,8 @@ pub(super) struct Inner {
     pub(super) reranker: Option<Arc<dyn Reranker>>,
     /// Who finds facts in what is said.
     pub(super) extraction: Option<Extraction>,
+    /// How far that is, beside the passes of upkeep.
+    pub(super) finding: Finding,
     pub(super) observer: Option<Arc<dyn Observer>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) limits: Limits,

@@ -158,7 +158,7 @@ impl Memory {
 
     async fn finish(&self) -> Result<()> {
         let inner = &self.inner;
-        let _upkeep_has_ended = inner.turn.end(STEP).await;
+        let _upkeep_has_ended = inner.end_upkeep(STEP).await;
         let mut report = UpkeepReport::default();
         // Accesses are hints, and not worth a longer wait.
         let _ = timeout(STEP, inner.write_accesses(&mut report)).await;

@@ -8,6 +8,7 @@ mod empty;
 mod enlist;
 mod excess;
 mod extract;
+mod finding;
 mod held;
 mod isolate;
 mod lapse;
@@ -37,7 +38,7 @@ use crate::error::{Error, Result};
 use crate::model::apart;
 
 use super::handle::Memory;
-use super::inner::Inner;
+use super::inner::{Ended, Inner};
 
 pub use report::{Lapse, UpkeepReport};
 
@@ -47,6 +48,17 @@ const IDLE: Duration = Duration::from_secs(30);
 pub(super) const STEP: Duration = Duration::from_secs(10);
 /// How long a pass by hand waits for what is queued to reach truth.
 const QUEUED: Duration = Duration::from_secs(1);
+/// How long a pass by hand waits for the extractor.
+const AWHILE: Duration = Duration::from_secs(2);
+
+/// Who makes a pass, and so how long facts are found by its wish.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    /// A caller, who waits for them a little.
+    Hand,
+    /// The task, which goes on with other things meanwhile.
+    Task,
+}
 
 /// A running upkeep task. Dropping it stops the task after the step under way.
 #[derive(Debug)]
@@ -76,8 +88,8 @@ impl Drop for UpkeepTask {
 impl Memory {
     /// Runs upkeep as a task of the current runtime: after every write, and at least every 30 seconds.
     ///
-    /// The task continues after every failure, even if a model panics, and logs failures as warnings. It ends at once if truth
-    /// is open for reading only.
+    /// The task continues after every failure, even if a model panics, and logs failures as warnings. Facts are found beside everything
+    /// else, so an extractor that is slow holds up no index. The task ends at once if truth is open for reading only.
     ///
     /// # Examples
     /// ```
@@ -99,15 +111,18 @@ impl Memory {
             }
             loop {
                 tokio::select! {
-                    () = stopped.notified() => return,
+                    () = stopped.notified() => {
+                        memory.inner.finding.end(STEP).await;
+                        return;
+                    }
                     () = memory.inner.changed.notified() => {}
                     () = tokio::time::sleep(IDLE) => {}
                 }
-                let mut pass = pin!(memory.pass());
+                let mut pass = pin!(memory.pass(By::Task));
                 tokio::select! {
                     done = &mut pass => log(&done),
                     () = stopped.notified() => {
-                        memory.inner.turn.end(STEP).await;
+                        memory.inner.end_upkeep(STEP).await;
                         return;
                     }
                 }
@@ -126,7 +141,12 @@ impl Memory {
     /// five times while answering for others. A pass may be killed at any point, and several processes may run one at once: notes are
     /// settled only after their entries are findable.
     ///
-    /// A pass always ends. It leaves what is written meanwhile to the next pass, and after five minutes of summarising, or of finding
+    /// Facts are found beside the passes. When everything is indexed, a pass waits for the extractor, for two seconds in all. What it has
+    /// been asked by then goes on, also if the future is dropped, and is told by a later report; the rest is left to the next pass, or to
+    /// [`Memory::find_facts`], which waits longer. While one process asks about a stretch of a conversation, others pass it over: for 90
+    /// seconds, if it is killed. Two that read the same note at the same moment may both ask.
+    ///
+    /// A pass always ends. It leaves what is written meanwhile to the next pass, and after five minutes of summarising, or of storing
     /// facts, the rest of that work too. It stops early if the memory is closed or an upkeep task is stopped. It runs in a task of its own,
     /// which ends if the future is dropped.
     ///
@@ -145,10 +165,10 @@ impl Memory {
     pub async fn upkeep_once(&self) -> Result<UpkeepReport> {
         // What is still queued then is left to a later pass.
         self.flush(QUEUED).await;
-        self.pass().await
+        self.pass(By::Hand).await
     }
 
-    async fn pass(&self) -> Result<UpkeepReport> {
+    async fn pass(&self, by: By) -> Result<UpkeepReport> {
         if self.inner.only_reads {
             return Err(Error::ReadOnly { backend: self.inner.chat.store().backend() });
         }
@@ -156,7 +176,14 @@ impl Memory {
         let pass = async move {
             let whole = async {
                 let mut pass = memory.inner.pass().await;
-                memory.find_facts(&mut pass).await;
+                let share = match by {
+                    By::Hand => AWHILE,
+                    By::Task => finding::SHARE,
+                };
+                if let (Some(round), By::Hand) = (memory.begin_finding(share), by) {
+                    memory.inner.finding.ended(round, share).await;
+                }
+                pass.take_in(memory.inner.finding.take());
                 memory.build_synopses(&mut pass.report).await;
                 let mut report = pass.end()?;
                 memory.lapse(&mut report).await;
@@ -182,6 +209,15 @@ fn log(pass: &Result<UpkeepReport>) {
 }
 
 impl Inner {
+    /// Ends the pass under way, and the finding of facts, each after its present step, or after `patience` in the middle of it. While the
+    /// guards are held, neither works.
+    pub(super) async fn end_upkeep(&self, patience: Duration) -> [Ended<'_>; 2] {
+        let (pass, facts) = tokio::join!(self.turn.end(patience), self.finding.end(patience));
+        // The pass may have wished for facts until it ended.
+        self.finding.drop_wish();
+        [pass, facts]
+    }
+
     /// Stores which records were accessed since the last pass.
     pub(super) async fn write_accesses(&self, report: &mut UpkeepReport) {
         let accessed = std::mem::take(&mut *self.accessed.lock());

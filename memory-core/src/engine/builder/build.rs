@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::engine::handle::Memory;
 use crate::engine::inner::{
-    Asked, Bare, Beginnings, Boards, Buffers, Extraction, GivenUpCounts, Index, Inner, KeptVectors, Lapses, Synopses,
-    TakenBack, Turn, Vectors,
+    Asked, Bare, Beginnings, Boards, Buffers, Extraction, Finding, GivenUpCounts, Index, Inner, KeptVectors, Lapses,
+    Synopses, TakenBack, Turn, Vectors,
 };
 #[cfg(doc)]
 use crate::engine::{retention::Retention, synopsis::SynopsisConfig};
@@ -93,6 +93,7 @@ impl MemoryBuilder {
             summarizer,
             reranker: self.reranker,
             extraction: self.extractor.map(Extraction::new).transpose()?,
+            finding: Finding::default(),
             observer: self.observer,
             counter: self.counter,
             clock: self.clock,

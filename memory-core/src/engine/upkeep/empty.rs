@@ -5,6 +5,7 @@ use crate::engine::inner::{Index, Inner};
 use crate::error::{Error, Result};
 use crate::store::upkeep::IndexName;
 
+use super::STEP;
 use super::verify::OWNERS;
 
 impl Memory {
@@ -55,7 +56,15 @@ impl Memory {
             self.upkeep_once().await?;
         }
         // No pass may put anything into it between its emptying and the end of its notes.
-        inner.turn.take(inner.drop_index(index, open)).await?;
+        let drop_index = async {
+            // Nor may anybody find facts by it.
+            let _finder_has_ended = match index.finds_facts() {
+                true => Some(inner.finding.end(STEP).await),
+                false => None,
+            };
+            inner.drop_index(index, open).await
+        };
+        inner.turn.take(Box::pin(drop_index)).await?;
         Ok(open.is_some())
     }
 }

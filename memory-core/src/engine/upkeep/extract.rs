@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use crate::engine::event::Event;
 use crate::engine::handle::{Memory, Scoped, Session};
-use crate::engine::inner::{Extraction, Inner, NOTED_IN_ONE_STEP};
+use crate::engine::inner::{Extraction, Inner};
 use crate::engine::write::{Remember, Remembered};
 use crate::error::{Error, Result, Transience};
 use crate::extract::{Effect, ExtractRequest, FactCounts, Operation, SLOT, Slot, VALUE, check, ground, trust_of};
@@ -19,18 +18,12 @@ use crate::id::{ItemId, Seq, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
 use crate::record::StoredRecord;
 use crate::scope::Scope;
-use crate::store::upkeep::{LONGEST_WAIT, Note, Outcome, Target};
-use crate::time::Timestamp;
+use crate::store::upkeep::{Note, Target};
 
-use super::pass::{ATTEMPTS, Pass, settle};
-use super::report::UpkeepReport;
-use super::seen::Seen;
 use super::stretch::Stretch;
 
-/// How many notes are read in one call.
-const NOTES: usize = 16;
 /// How many messages the extractor is asked about at once.
-const SLICE: u64 = 16;
+pub(super) const SLICE: u64 = 16;
 /// How many records that fill a slot it is shown, the newest.
 const KNOWN: usize = 200;
 /// How many facts that fill none it is shown, the newest.
@@ -38,74 +31,20 @@ const PLAIN: usize = 50;
 /// The kinds of these.
 const KINDS: [&str; 4] = ["fact", "preference", "event", "plan"];
 /// How long it may take.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a stretch waits after a first failure that is not its own.
-const FIRST_WAIT: Duration = Duration::from_secs(16);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// The name in errors of whoever finds facts.
 const EXTRACTOR: &str = "extractor";
-/// How long a pass finds facts at most, so that a slow extractor holds up no index.
-const SHARE: Duration = Duration::from_secs(300);
 
 impl Memory {
-    /// Finds the facts in what is noted for the extractor, if there is one.
-    pub(super) async fn find_facts(&self, pass: &mut Pass) {
-        let inner = &self.inner;
-        let Some(extraction) = inner.extraction.as_ref().filter(|extraction| !extraction.is_retired()) else { return };
-        if !inner.enlist_extraction(extraction, pass).await {
-            return;
-        }
-        let (truth, mut seen, until) = (inner.chat.upkeep().as_ref(), Seen::default(), Instant::now() + SHARE);
-        while !inner.turn.is_ending() && Instant::now() < until {
-            let found = truth.pending(&extraction.name, inner.clock.now(), NOTES).await;
-            let Some(found) = pass.answer(found) else { return };
-            let notes: Vec<Note> = found.into_iter().filter(|note| seen.is_new(note)).collect();
-            if notes.is_empty() {
-                return;
-            }
-            let (mut outcomes, mut is_refused) = (Vec::with_capacity(notes.len()), false);
-            for note in notes {
-                if inner.turn.is_ending() || Instant::now() >= until {
-                    break;
-                }
-                let mut counts = FactCounts::default();
-                let found = self.facts_of(extraction, &note, &mut counts).await;
-                pass.report.fact_counts.add(counts);
-                if counts != FactCounts::default() {
-                    let facts = found.as_ref().map_or(0, |(_, operations)| *operations);
-                    inner.tell(Some(&note.scope), &Event::Extracted { facts, counts });
-                }
-                outcomes.push(match found {
-                    Ok((through, operations)) => {
-                        pass.report.facts += operations;
-                        (note, Outcome::Done { through })
-                    }
-                    // What cannot be read in one stretch holds up no other.
-                    Err(error @ Error::Invalid { .. }) if note.attempts + 1 >= ATTEMPTS => {
-                        pass.report.fail(&error);
-                        let through = note.end_of_slice(SLICE);
-                        (note, Outcome::Done { through })
-                    }
-                    Err(error) if is_of_stretch(&error) => inner.failed(note, &error, true, &mut pass.report),
-                    Err(error) => {
-                        // Who was refused for good is refused for every stretch.
-                        is_refused = !error.is_retryable();
-                        inner.asked_later(note, &error, &mut pass.report)
-                    }
-                });
-                if is_refused {
-                    break;
-                }
-            }
-            settle(&extraction.name, truth, &outcomes, &mut seen, pass).await;
-            if is_refused {
-                return;
-            }
-        }
-    }
-
     /// Finds the facts in what a note, or its next slice, is about, and counts what comes of them, also if it fails. Returns up to
-    /// where that is done, and how many there were.
-    async fn facts_of(&self, extraction: &Extraction, note: &Note, counts: &mut FactCounts) -> Result<(Seq, usize)> {
+    /// where that is done, and how many there were. Takes the time that the extractor needs from what is `left`.
+    pub(super) async fn facts_of(
+        &self,
+        extraction: &Extraction,
+        note: &Note,
+        left: &mut Duration,
+        counts: &mut FactCounts,
+    ) -> Result<(Seq, usize)> {
         let Target::Messages(session) = &note.target else { return Ok((note.upto, 0)) };
         let upto = note.end_of_slice(SLICE);
         if upto < note.from {
@@ -113,9 +52,15 @@ impl Memory {
         }
         let scoped = self.of(&note.scope);
         let range = SeqRange { first: note.from, last: upto };
-        let found = scoped.facts_in(extraction, session, range).await;
+        let (range, request) = scoped.request_in(session, range).await?;
+        let Some(request) = request else { return Ok((upto.min(range.last), 0)) };
+        let (begun, finding) = (Instant::now(), &self.inner.finding);
+        finding.set_working(false);
+        let found = self.inner.ask_extractor(extraction, &request).await;
+        finding.set_working(true);
+        *left = left.saturating_sub(begun.elapsed());
         counts.refused += usize::from(matches!(found, Err(Error::Invalid { .. })));
-        let (range, operations) = found?;
+        let operations = found?;
         let akin = scoped.akin(&operations).await?;
         for operation in &operations {
             counts.add(scoped.carry_out(extraction, session, operation, &akin).await?);
@@ -125,40 +70,8 @@ impl Memory {
 }
 
 impl Inner {
-    /// Has truth note conversations. Returns false if it did not answer, or the pass is to end before everything is noted.
-    async fn enlist_extraction(&self, extraction: &Extraction, pass: &mut Pass) -> bool {
-        let now = self.clock.now();
-        if !extraction.is_to_enlist(now) {
-            return true;
-        }
-        while !self.turn.is_ending() {
-            let incarnation = Some(extraction.incarnation());
-            let enlisted = self.chat.upkeep().enlist(&extraction.name, incarnation, NOTED_IN_ONE_STEP).await;
-            let Some(is_all) = pass.answer(enlisted) else { return false };
-            if is_all {
-                extraction.set_enlisted(Some(now));
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Returns that a note is tried again, each time later: each answer may be paid for, also one that comes too late.
-    fn asked_later(&self, note: Note, error: &Error, report: &mut UpkeepReport) -> (Note, Outcome) {
-        report.fail(error);
-        report.retried += 1;
-        let wait = (FIRST_WAIT * (1 << note.attempts.min(8))).max(error.retry_after()).min(LONGEST_WAIT);
-        let at = self.clock.now().checked_add(wait).unwrap_or(Timestamp(i64::MAX));
-        (note, Outcome::Retry { at, why: error.with_causes() })
-    }
-
-    /// Returns what the extractor finds in messages. It is allowed.
-    async fn ask_extractor(
-        &self,
-        extraction: &Extraction,
-        scope: &Scope,
-        messages: Vec<StoredMessage>,
-    ) -> Result<Vec<Operation>> {
+    /// Returns what an extractor is asked about messages: these, and what is known of their owner.
+    async fn request_of(&self, scope: &Scope, messages: Vec<StoredMessage>) -> Result<Arc<ExtractRequest>> {
         let (fills, current) = (Filter::Exists(Field::Metadata(SLOT.to_owned())), Filter::current(self.clock.now()));
         let kinds = KINDS.map(|kind| Scalar::Text(kind.to_owned())).to_vec();
         let plain = fills.clone().negate().and(Filter::In(Field::Kind, kinds)).and(current.clone());
@@ -166,22 +79,26 @@ impl Inner {
         let (mut known, plain) =
             tokio::try_join!(records.newest(scope, &filled, None, KNOWN), records.newest(scope, &plain, None, PLAIN))?;
         known.extend(plain);
-        let request = Arc::new(ExtractRequest { messages, known });
-        let (extractor, asked) = (Arc::clone(&extraction.extractor), Arc::clone(&request));
+        Ok(Arc::new(ExtractRequest { messages, known }))
+    }
+
+    /// Returns what the extractor finds. It is allowed.
+    async fn ask_extractor(&self, extraction: &Extraction, request: &Arc<ExtractRequest>) -> Result<Vec<Operation>> {
+        let (extractor, asked) = (Arc::clone(&extraction.extractor), Arc::clone(request));
         let call = crate::model::apart(EXTRACTOR, "find facts", async move { extractor.extract(&asked).await });
         let late = |_| Error::timed_out(EXTRACTOR, "answer in time");
         let mut operations = timeout(PATIENCE, call).await.map_err(late)??;
-        check(&operations, &request)?;
-        operations.iter_mut().for_each(|operation| ground(operation, &request, &self.analysis));
+        check(&operations, request)?;
+        operations.iter_mut().for_each(|operation| ground(operation, request, &self.analysis));
         // What else it rests on may be trusted less.
-        check(&operations, &request)?;
+        check(&operations, request)?;
         Ok(operations)
     }
 }
 
 /// Returns whether a stretch has failed by itself, and would again. A backend that fails, be it for good because a key has expired,
 /// answers again some day; an extractor that panics does not.
-fn is_of_stretch(error: &Error) -> bool {
+pub(super) fn is_of_stretch(error: &Error) -> bool {
     match error {
         Error::Backend { backend, transience, .. } => *backend == EXTRACTOR && *transience == Transience::Permanent,
         error => !error.is_retryable(),
@@ -201,18 +118,20 @@ impl Session {
             return Err(Error::Unsupported { backend: "memory", what });
         };
         self.flush().await?;
-        Ok(scoped.facts_in(extraction, self.id(), range).await?.1)
+        match scoped.request_in(self.id(), range).await?.1 {
+            Some(request) => scoped.inner().ask_extractor(extraction, &request).await,
+            None => Ok(Vec::new()),
+        }
     }
 }
 
 impl Scoped {
-    /// Returns what is found in messages of a conversation, and in which of them.
-    async fn facts_in(
+    /// Returns what an extractor is asked about messages of a conversation, and about which of them; nothing if none is left.
+    async fn request_in(
         &self,
-        extraction: &Extraction,
         session: &SessionId,
         range: SeqRange,
-    ) -> Result<(SeqRange, Vec<Operation>)> {
+    ) -> Result<(SeqRange, Option<Arc<ExtractRequest>>)> {
         let inner = self.inner();
         let Stretch { range, rows, .. } = inner.read_stretch(self.scope(), session, range, |range| range).await?;
         let rows: Vec<StoredMessage> = rows
@@ -220,9 +139,9 @@ impl Scoped {
             .filter(|row| range.contains(row.seq) && row.message.is_some() && !row.is_replaced())
             .collect();
         if rows.is_empty() {
-            return Ok((range, Vec::new()));
+            return Ok((range, None));
         }
-        Ok((range, inner.ask_extractor(extraction, self.scope(), rows).await?))
+        Ok((range, Some(inner.request_of(self.scope(), rows).await?)))
     }
 
     /// Carries out an operation, and counts what comes of it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::engine::inner::{Index, Inner, Mark};
+use crate::engine::inner::{Found, Index, Inner, Mark};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, Unit};
 use crate::scope::Scope;
@@ -58,6 +58,22 @@ impl Pass {
                 None
             }
         }
+    }
+
+    /// Tells what was found beside it, as its own.
+    pub(super) fn take_in(&mut self, found: Found) {
+        let Found { facts, counts, retried, dead, failures } = found;
+        self.report.facts += facts;
+        self.report.fact_counts.add(counts);
+        self.report.retried += retried;
+        self.report.dead += dead;
+        failures.into_iter().for_each(|why| self.report.fail_because(why));
+    }
+
+    /// Returns what finding facts has brought, to be told by another pass.
+    pub(super) fn into_found(self) -> Found {
+        let UpkeepReport { facts, fact_counts: counts, retried, dead, failures, .. } = self.report;
+        Found { facts, counts, retried, dead, failures }
     }
 
     pub(super) fn end(self) -> Result<UpkeepReport> {

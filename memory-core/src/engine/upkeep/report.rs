@@ -55,7 +55,8 @@ pub struct UpkeepReport {
     pub completed: usize,
     /// Summaries that failed the checks and were replaced by an extract. The failures say why.
     pub replaced: usize,
-    /// Facts that were found in what was said, and carried out ([`Extractor`](crate::extract::Extractor)).
+    /// Facts that were found in what was said, and carried out ([`Extractor`](crate::extract::Extractor)): in this pass, and beside
+    /// everything else since the pass before.
     pub facts: usize,
     /// What came of them, and how many answers of the extractor were refused.
     pub fact_counts: FactCounts,
@@ -79,7 +80,10 @@ impl UpkeepReport {
     }
 
     pub(crate) fn fail(&mut self, error: &Error) {
-        let why = error.with_causes();
+        self.fail_because(error.with_causes());
+    }
+
+    pub(crate) fn fail_because(&mut self, why: String) {
         if !self.failures.contains(&why) {
             self.failures.push(why);
         }
