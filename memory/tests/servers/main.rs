@@ -1,5 +1,6 @@
 //! What only several servers together can show: the truth in Postgres, vectors in Qdrant, words in Elasticsearch, a cache
-//! in Redis; what is moved there; what is reached by URLs alone; sieges of each backend by two processes; and a journal before Postgres.
+//! in Redis; what is moved there; what is reached by URLs alone, and by how many connections; sieges of each backend by two
+//! processes; and a journal before Postgres.
 
 mod bytes;
 mod cluster;
@@ -8,6 +9,7 @@ mod erasure;
 mod journal;
 mod moved;
 mod places;
+mod pools;
 mod siege;
 mod waits;
 
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         .test("s3_8_a_context_waits_twice_for_four_servers", waits::twice)
         .test("a_cache_adds_one_wait_before_the_two_and_saves_the_embedding", waits::with_a_cache)
         .test("o17_what_was_moved_is_indexed_by_servers_item_by_item", moved::indexed_alike)
+        .test("conversations_and_records_share_the_connections_that_a_url_allows", pools::hold)
         .test("sqlite_agrees_with_itself_after_a_siege", siege::sqlite)
         .test("postgres_agrees_with_itself_after_a_siege", siege::postgres)
         .test("redis_and_its_indexes_agree_after_a_siege", siege::redis)
