@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         .alone("s3_6_a_memory_begins_without_its_server_and_drains_later", journal::begins_without_its_server)
         .alone("s3_6_whatever_a_server_answers_that_takes_nothing_messages_are_queued", journal::answers::queue)
         .alone("s3_6_a_crowd_before_few_connections_is_queued", journal::answers::crowded)
+        .alone("s3_6_a_server_whose_disk_is_full_loses_nothing_that_was_queued", journal::full::is_outlasted)
         .alone("s3_6_appends_go_on_while_a_server_stands_still_and_no_call_is_stuck", journal::away::stands_still)
         .alone("s3_6_a_shutdown_under_load_while_its_server_is_away_loses_nothing", journal::away::is_shut_down)
         .alone("s3_6_while_every_server_is_away_messages_are_queued_up_to_the_bound", journal::away::fills_the_journal)
