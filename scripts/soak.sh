@@ -12,7 +12,7 @@ export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-never}" MEMORY_REQUIRE="${MEMORY_RE
 profile=() program=200 redis=100 postgres=15 qdrant=30 storm=20000 window=1000000
 if [ "${1:-}" = --release ]; then
   shift
-  profile=(--release) program=1000 redis=1000 postgres=300 qdrant=100 storm=160000 window=10000000
+  profile=(--release) program=1000 redis=1000 postgres=1000 qdrant=100 storm=160000 window=10000000
 fi
 wanted=("$@")
 results="" failed=0
@@ -79,6 +79,11 @@ journal_pauses() {
   MEMORY_TEST_ROUNDS=10 tests memory servers s3_6_appends_go_on
 }
 
+# A primary refuses one of a hundred messages that wait in a journal, so many of them.
+journal_poison() { # MESSAGES
+  MEMORY_TEST_ROUNDS="$1" tests memory-testkit write_behind one_bad_message
+}
+
 # The cancel storms of a crate.
 storms() { # CRATE
   MEMORY_TEST_STORM="$storm" tests "$1" conformance dropped &&
@@ -93,6 +98,11 @@ kills() { # CRATE ROUNDS FILTER
 # All promises of a crate, isolation with so many cases.
 conformance() { # CRATE CASES
   MEMORY_TEST_CASES="$2" MEMORY_TEST_STORM="$storm" tests "$1" conformance
+}
+
+# Isolation in a server of indexes, with so many cases; what else it promises has lines of its own.
+isolation() { # CRATE CASES
+  MEMORY_TEST_CASES="$2" tests "$1" conformance stay_with_their_owner
 }
 
 # The promises of the stores in this process, isolation with so many cases.
@@ -201,6 +211,7 @@ soak "journal-damage" journal_damage
 soak "journal-calls" journal_calls
 soak "journal-outage" journal_outage
 soak "journal-pauses" journal_pauses
+soak "journal-poison" journal_poison 10000
 soak "sqlite-storms" storms memory-sqlite
 soak "redis-storms" storms memory-redis
 soak "postgres-storms" storms memory-postgres
@@ -235,6 +246,8 @@ if [ "${#profile[@]}" -gt 0 ]; then
   soak "sqlite-conformance" conformance memory-sqlite 200000
   soak "redis-conformance" conformance memory-redis 200000
   soak "postgres-conformance" conformance memory-postgres 200000
+  soak "elastic-isolation" isolation memory-elastic 200000
+  soak "qdrant-isolation" isolation memory-qdrant 200000
   soak "mutants" mutants
 fi
 

@@ -1,4 +1,5 @@
-//! Processes that write one file: two at once, one that is killed, and one that lets everybody read what it makes.
+//! Processes that write one file: two at once, one that is killed, and one that lets everybody read what it makes; and two that
+//! want one journal.
 //!
 //! The processes are this program again: called with `append` or `tell`, it is a writer.
 
@@ -7,11 +8,14 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use memory_core::store::chat::{Append, ChatStore, NewMessage, Page, View};
+use memory_core::store::journal::Journal as _;
 use memory_core::{Error, Message, Result, Role, Scope, Seq, SessionId, Timestamp};
-use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig};
+use memory_sqlite::{JournalConfig, Sqlite, SqliteChat, SqliteConfig, SqliteJournal};
+use memory_testkit::RunningWatch;
 use tokio::runtime::Runtime;
 
 const PROCESSES: usize = 2;
@@ -19,17 +23,22 @@ const TASKS: usize = 8;
 const MESSAGES: usize = 500;
 const LIVES: usize = 20;
 
+/// How soon whoever opens a journal that another process has is refused.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     let wrote = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [_, "append", path, process] => write(Path::new(path), process),
         [_, "tell", path, life] => tell(Path::new(path), life),
         [_, "begin", path] => begin(Path::new(path)),
+        [_, "open", path] => open(Path::new(path)),
         _ => {
             let trial = |name: &str, run: fn() -> Outcome<()>| Trial::test(name, move || run().map_err(Failed::from));
             let trials = vec![
                 trial("two_processes_write_one_session_without_gaps", together),
                 trial("what_was_acknowledged_survives_kills", killed),
+                trial("s3_5_a_second_process_that_opens_a_journal_is_refused_within_a_second", refused),
                 #[cfg(unix)]
                 trial("files_are_for_nobody_else_whatever_the_umask", private),
             ];
@@ -197,6 +206,46 @@ async fn read(path: &Path) -> Outcome<Vec<String>> {
     }
     let messages = slice.messages.iter().filter_map(|row| row.message.as_ref());
     Ok(messages.map(|message| message.text()).collect())
+}
+
+/// Opens a journal, and says how that ended.
+fn open(path: &Path) -> Outcome<()> {
+    let watch = RunningWatch::start();
+    let opened = Runtime::new()?.block_on(SqliteJournal::connect(JournalConfig::new(path)));
+    let took = watch.elapsed();
+    let told = match opened {
+        Ok(_) => "opened".to_owned(),
+        Err(Error::Unsupported { .. }) if took < AT_ONCE => "refused".to_owned(),
+        Err(error) => format!("{} after {took:?}", error.with_causes()),
+    };
+    writeln!(std::io::stdout(), "{told}")?;
+    Ok(())
+}
+
+/// Another process opens a journal: not while it is open here, whatever it holds, and then it may.
+fn refused() -> Outcome<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("journal.db");
+    let other = || {
+        let mut command = Command::new(std::env::current_exe()?);
+        let told = memory_testkit::printed(command.arg("open").arg(&path)).map_err(|failure| failure.to_string())?;
+        Outcome::Ok(told.trim().to_owned())
+    };
+    let runtime = Runtime::new()?;
+    let (scope, session) = place()?;
+    let batch = |text: &str| Append::new(vec![NewMessage::sized(Message::new(Role::User, text, Timestamp(0)), 1)]);
+    let journal = runtime.block_on(SqliteJournal::connect(JournalConfig::new(&path)))?;
+    let mut told = vec![other()?];
+    runtime.block_on(journal.push(&scope, &session, &batch("first")))?;
+    told.push(other()?);
+    runtime.block_on(journal.push(&scope, &session, &batch("second")))?;
+    let queued = runtime.block_on(journal.queued(None, None, usize::MAX))?;
+    runtime.block_on(journal.close())?;
+    told.push(other()?);
+    if told != ["refused", "refused", "opened"] || queued.len() != 2 {
+        return Err(format!("{told:?}, and {} messages wait", queued.len()).into());
+    }
+    Ok(())
 }
 
 fn check(texts: &[String]) -> Outcome<()> {

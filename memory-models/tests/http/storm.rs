@@ -2,6 +2,7 @@
 //! half an answer for a whole one, and little more is asked than was called.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -23,6 +24,9 @@ use crate::support::{KEY, Wire, said};
 const CALLS: usize = 400;
 /// Calls that share a server and its clients.
 const WAVE: usize = 100;
+/// Calls of one set of clients, of which a hundred are under way at a time. The one of them that is told to wait for years, which holds
+/// up the others of its client, is among the last.
+const LONG: Range<usize> = 99_706..100_706;
 /// Long enough for a hundred calls to be asked at once by a machine that has other things to do.
 const DEADLINE: Duration = Duration::from_secs(4);
 /// How much longer a call may take.
@@ -143,6 +147,12 @@ impl Wave {
         }
     }
 
+    /// Makes a call, which ends in time, and returns whether it was answered.
+    async fn call_in_time(self: Arc<Self>, case: usize) -> bool {
+        let call = timeout(DEADLINE + SLACK, self.call(case)).await;
+        call.unwrap_or_else(|_| panic!("case {case} outlasts its deadline"))
+    }
+
     /// Makes a call, checks all that must hold whatever the server did, and returns whether it was answered.
     async fn call(&self, case: usize) -> bool {
         let text = format!("case-{case}- what is it?");
@@ -196,11 +206,7 @@ async fn calls_to_a_server_that_fails_in_every_way_end_in_time_and_cost_little_m
         let cases = wave * WAVE..calls.min((wave + 1) * WAVE);
         let (shared, mut tasks) = (Arc::new(Wave::start().await), JoinSet::new());
         for case in cases.clone() {
-            let shared = Arc::clone(&shared);
-            tasks.spawn(async move {
-                let call = timeout(DEADLINE + SLACK, shared.call(case)).await;
-                call.unwrap_or_else(|_| panic!("case {case} outlasts its deadline"))
-            });
+            tasks.spawn(Arc::clone(&shared).call_in_time(case));
         }
         answered += tasks.join_all().await.into_iter().filter(|is_answered| *is_answered).count();
         let requests = shared.server.requests();
@@ -210,5 +216,21 @@ async fn calls_to_a_server_that_fails_in_every_way_end_in_time_and_cost_little_m
     }
     println!("{calls} calls, {asked} requests, {answered} answered");
     assert!(answered * 20 > calls && answered * 2 < calls, "{answered} of {calls} calls were answered");
+    assert!(asked > calls, "nothing was asked again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_calls_of_the_same_clients_cost_at_most_a_tenth_more() {
+    let (shared, mut tasks) = (Arc::new(Wave::start().await), JoinSet::new());
+    for case in LONG {
+        if tasks.len() == WAVE {
+            tasks.join_next().await.unwrap().unwrap();
+        }
+        tasks.spawn(Arc::clone(&shared).call_in_time(case));
+    }
+    tasks.join_all().await;
+    let (calls, asked) = (LONG.len(), shared.server.requests());
+    println!("{calls} calls of the same clients, {asked} requests");
+    assert!(asked * 10 <= calls * 11, "{asked} requests for {calls} calls");
     assert!(asked > calls, "nothing was asked again");
 }

@@ -5,9 +5,16 @@ use std::time::Duration;
 
 use memory_core::engine::{Event, HistoryEdge, Session};
 use memory_core::{Error, SessionId, Timestamp};
+use memory_testkit::rounds;
 use tokio::time::sleep;
 
 use crate::fixture::{Bed, ada, message, numbered, read, say, session};
+
+/// How many messages are said, one of a hundred of them bad; `MEMORY_TEST_ROUNDS` names another number.
+const MESSAGES: usize = 1_000;
+
+/// How long is waited for each, by a clock that costs no time.
+const EACH: Duration = Duration::from_millis(300);
 
 #[tokio::test(start_paused = true)]
 async fn s3_6_one_bad_message_in_a_hundred_holds_up_no_other() {
@@ -15,18 +22,19 @@ async fn s3_6_one_bad_message_in_a_hundred_holds_up_no_other() {
     let memory = bed.open().await;
     let talk = session(&memory);
     *bed.faults.refuses.lock().unwrap() = Some("poison");
-    let text =
-        |number: usize| if number % 100 == 50 { format!("poison {number}") } else { format!("message {number}") };
-    say(&talk, (0..1_000).map(text)).await;
-    sleep(Duration::from_secs(300)).await;
-    let good: Vec<usize> = (0..1_000).filter(|number| number % 100 != 50).collect();
-    assert_eq!((bed.stored().await, bed.held().await), (numbered(good.clone()), (0, 10)));
+    let numbers = rounds(MESSAGES).max(100);
+    let is_bad = |number: &usize| number % 100 == 50;
+    let text = |number| if is_bad(&number) { format!("poison {number}") } else { format!("message {number}") };
+    say(&talk, (0..numbers).map(text)).await;
+    sleep(EACH * u32::try_from(numbers).unwrap()).await;
+    let (bad, good): (Vec<usize>, Vec<usize>) = (0..numbers).partition(is_bad);
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(good.clone()), (0, bad.len())));
     assert_eq!(read(&talk).await, (numbered(good), true));
     let told = bed.seen.0.lock().unwrap().iter().filter(|event| matches!(event, Event::Refused { .. })).count();
-    assert_eq!(told, 10);
+    assert_eq!(told, bad.len());
 
-    let refused = memory.of(&ada()).refused(100).await.unwrap();
-    assert_eq!(refused.len(), 10);
+    let refused = memory.of(&ada()).refused(numbers).await.unwrap();
+    assert_eq!(refused.len(), bad.len());
     assert!(refused.iter().all(|one| one.message.text().starts_with("poison") && !one.why.contains("poison")));
     assert!(memory.of(&memory_core::Scope::new("acme", "bob").unwrap()).refused(100).await.unwrap().is_empty());
 
@@ -34,10 +42,11 @@ async fn s3_6_one_bad_message_in_a_hundred_holds_up_no_other() {
     let ids: Vec<_> = refused.iter().map(|one| one.message.id).collect();
     assert_eq!(memory.of(&ada()).discard(&ids[..1]).await.unwrap(), 1);
     *bed.faults.refuses.lock().unwrap() = None;
-    assert_eq!(memory.of(&ada()).retry(&ids).await.unwrap(), 9);
+    assert_eq!(memory.of(&ada()).retry(&ids).await.unwrap(), bad.len() - 1);
     assert_eq!(memory.flush(Duration::from_secs(10)).await, 0);
     let stored = bed.stored().await;
-    assert_eq!((stored.len(), stored.iter().filter(|text| text.starts_with("poison")).count()), (999, 9));
+    let poison = stored.iter().filter(|text| text.starts_with("poison")).count();
+    assert_eq!((stored.len(), poison), (numbers - 1, bad.len() - 1));
     assert_eq!(bed.held().await, (0, 0));
 }
 

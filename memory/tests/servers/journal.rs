@@ -2,6 +2,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod away;
+pub(crate) mod full;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -10,8 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use memory::store::chat::{Page, View};
-use memory::{Memory, Message, MessageId, Role, Scope, Seq, Session, SessionId, Settings};
+use memory::layer::within;
+use memory::receipt::ContextReceipt;
+use memory::store::Durability;
+use memory::store::chat::{Page, Placement, View};
+use memory::{AppendReceipt, Memory, Message, MessageId, Role, Scope, Seq, Session, SessionId, Settings};
 use memory_testkit::services::{Server, Servers};
 use memory_testkit::{Failure, RunningWatch, SLACK, Scene, check, equal, rounds};
 use tokio::task::JoinSet;
@@ -46,6 +50,10 @@ const RETURNED: Duration = Duration::from_secs(60);
 /// How long a call to the server may take ([`memory::layer::GuardPolicy`]). An append makes none by a handle that has been answered.
 const DEADLINE: Duration = Duration::from_secs(6);
 
+/// How long a call is given by its caller, and how much longer it may take.
+const LIMIT: Duration = Duration::from_secs(2);
+const STUCK: Duration = Duration::from_secs(1);
+
 /// How long the server is away under load, in rounds of a second.
 const AWAY: usize = 20;
 
@@ -56,6 +64,10 @@ const HELD: u32 = 40_000;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+fn failed(error: impl std::fmt::Display) -> Failure {
+    Failure::new(error.to_string())
+}
 
 fn scope() -> memory::Result<Scope> {
     Scope::new("acme", "ada")
@@ -167,11 +179,15 @@ fn live(url: &str, journal: &Path, mut next: Vec<usize>, enough: usize) -> Outco
     Ok(next)
 }
 
+/// Returns whether the server is killed beside the process.
+fn strikes_server(kill: usize) -> bool {
+    kill % KILLS_PER_SERVER == KILLS_PER_SERVER / 2
+}
+
 /// The process and the server are killed again and again: what was acknowledged is there, once, in order.
 pub(crate) async fn survives_kills(servers: Servers) -> Scene {
     let mut server = servers.own("postgres")?.start().await?;
-    let (url, folder) =
-        (server.url().to_owned(), tempfile::tempdir().map_err(|error| Failure::new(error.to_string()))?);
+    let (url, folder) = (server.url().to_owned(), tempfile::tempdir().map_err(failed)?);
     let journal = folder.path().join("journal.db");
     let mut next = vec![0; TALKS];
     let kills = rounds(KILLS);
@@ -180,13 +196,13 @@ pub(crate) async fn survives_kills(servers: Servers) -> Scene {
         // Killed at another point of its work each time.
         let enough = TOLD + kill * 37 % 211;
         let life = tokio::task::spawn_blocking(move || live(&url, &path, begun, enough));
-        if kill % KILLS_PER_SERVER == KILLS_PER_SERVER / 2 {
+        if strikes_server(kill) {
             sleep(Duration::from_millis(100 + 13 * (kill as u64 % 17))).await;
             server.kill().await?;
             server.restart().await?;
         }
-        let lived = life.await.map_err(|error| Failure::new(error.to_string()))?;
-        next = lived.map_err(|error| Failure::new(error.to_string()))?;
+        let lived = life.await.map_err(failed)?;
+        next = lived.map_err(failed)?;
     }
     let memory = open(&url, &journal).await?;
     equal(memory.shutdown(DRAINED).await?, 0)?;
@@ -198,8 +214,38 @@ pub(crate) async fn survives_kills(servers: Servers) -> Scene {
     let asked = ACKNOWLEDGED.iter().filter(|(full, _)| kills >= *full).map(|(_, least)| *least);
     let least = asked.max().unwrap_or_default().max(kills * TOLD);
     check!(told >= least, "only {told} messages were acknowledged, and not {least}");
+    let served = (0..kills).filter(|kill| strikes_server(*kill)).count();
+    writeln!(std::io::stdout(), "{kills} kills, {served} of the server, {told} messages acknowledged")
+        .map_err(failed)?;
     memory.close().await?;
     Ok(())
+}
+
+/// Passes if all that an append brought waits in the journal.
+fn is_queued(receipt: &AppendReceipt) -> Scene {
+    equal((receipt.placements.as_slice(), receipt.durability), (&[Placement::Queued][..], Durability::Queued))
+}
+
+/// Runs a call whose caller gives it [`LIMIT`]: it ends in time, well.
+async fn in_time<T>(what: &str, call: impl Future<Output = memory::Result<T>>) -> Result<T, Failure> {
+    let watch = RunningWatch::start();
+    let answer = within(LIMIT, call).await?;
+    check!(watch.elapsed() < LIMIT + STUCK + SLACK, "{what} took {:?}", watch.elapsed());
+    Ok(answer)
+}
+
+/// Passes if a context holds the text. Returns its receipt.
+async fn holds(session: &Session, text: &str) -> Result<ContextReceipt, Failure> {
+    let context = in_time("a context", session.context("What did I say?", 500)).await?;
+    check!(context.messages().any(|message| message.text() == text), "{text} is in no context");
+    Ok(context.receipt)
+}
+
+/// Passes if a context holds the text, and does not claim to hold everything. Returns its receipt.
+async fn is_shown(session: &Session, text: &str) -> Result<ContextReceipt, Failure> {
+    let receipt = holds(session, text).await?;
+    check!(!receipt.complete, "{receipt:?}");
+    Ok(receipt)
 }
 
 /// Passes if all that waits reaches the server, as soon as is promised.
@@ -256,7 +302,7 @@ async fn speak_on(
 /// The server goes away under load: appends go on, contexts hold what was just said, and then it drains in order.
 pub(crate) async fn outlasts_an_outage(servers: Servers) -> Scene {
     let mut server = servers.own("postgres")?.start().await?;
-    let folder = tempfile::tempdir().map_err(|error| Failure::new(error.to_string()))?;
+    let folder = tempfile::tempdir().map_err(failed)?;
     let memory = open(server.url(), &folder.path().join("journal.db")).await?;
     let (is_over, said) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
     let seconds = rounds(AWAY);
@@ -281,7 +327,7 @@ pub(crate) async fn outlasts_an_outage(servers: Servers) -> Scene {
     is_over.store(true, Ordering::SeqCst);
     let mut counts = Vec::new();
     for speaker in speakers {
-        counts.push(speaker.await.map_err(|error| Failure::new(error.to_string()))??);
+        counts.push(speaker.await.map_err(failed)??);
     }
     drains(&memory, RETURNED).await?;
     for (number, count) in counts.into_iter().enumerate() {
@@ -294,20 +340,22 @@ pub(crate) async fn outlasts_an_outage(servers: Servers) -> Scene {
 /// A memory opens without its server, takes messages, is shut down and opened again, and drains once the server is there.
 pub(crate) async fn begins_without_its_server(servers: Servers) -> Scene {
     let mut server: Server = servers.own("postgres")?.start().await?;
-    let folder = tempfile::tempdir().map_err(|error| Failure::new(error.to_string()))?;
+    let folder = tempfile::tempdir().map_err(failed)?;
     let (url, journal) = (server.url().to_owned(), folder.path().join("journal.db"));
     server.kill().await?;
     let memory = open(&url, &journal).await?;
     let session = talk(&memory, 0)?;
     for next in 0..2_500 {
-        session.append(vec![message(0, next)]).await?;
+        is_queued(&session.append(vec![message(0, next)]).await?)?;
     }
     equal(memory.shutdown(Duration::from_secs(1)).await?, 2_500)?;
     let memory = open(&url, &journal).await?;
     let session = talk(&memory, 0)?;
     for next in 2_500..5_000 {
-        session.append(vec![message(0, next)]).await?;
+        is_queued(&session.append(vec![message(0, next)]).await?)?;
     }
+    let receipt = is_shown(&session, "0 4999").await?;
+    check!(!receipt.search.degraded.is_empty(), "{receipt:?}");
     server.restart().await?;
     drains(&memory, BEGUN).await?;
     in_order(&memory, 0, 5_000, 0).await?;

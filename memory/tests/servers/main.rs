@@ -1,5 +1,6 @@
 //! What only several servers together can show: the truth in Postgres, vectors in Qdrant, words in Elasticsearch, a cache
-//! in Redis; what is moved there; what is reached by URLs alone; sieges of each backend by two processes; and a journal before Postgres.
+//! in Redis; what is moved there; what is reached by URLs alone, and by how many connections; sieges of each backend by two
+//! processes; and a journal before Postgres.
 
 mod bytes;
 mod cluster;
@@ -8,6 +9,7 @@ mod erasure;
 mod journal;
 mod moved;
 mod places;
+mod pools;
 mod siege;
 mod waits;
 
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         .test("s3_8_a_context_waits_twice_for_four_servers", waits::twice)
         .test("a_cache_adds_one_wait_before_the_two_and_saves_the_embedding", waits::with_a_cache)
         .test("o17_what_was_moved_is_indexed_by_servers_item_by_item", moved::indexed_alike)
+        .test("conversations_and_records_share_the_connections_that_a_url_allows", pools::hold)
         .test("sqlite_agrees_with_itself_after_a_siege", siege::sqlite)
         .test("postgres_agrees_with_itself_after_a_siege", siege::postgres)
         .test("redis_and_its_indexes_agree_after_a_siege", siege::redis)
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         .alone("s3_6_a_memory_begins_without_its_server_and_drains_later", journal::begins_without_its_server)
         .alone("s3_6_whatever_a_server_answers_that_takes_nothing_messages_are_queued", journal::answers::queue)
         .alone("s3_6_a_crowd_before_few_connections_is_queued", journal::answers::crowded)
+        .alone("s3_6_a_server_whose_disk_is_full_loses_nothing_that_was_queued", journal::full::is_outlasted)
         .alone("s3_6_appends_go_on_while_a_server_stands_still_and_no_call_is_stuck", journal::away::stands_still)
         .alone("s3_6_a_shutdown_under_load_while_its_server_is_away_loses_nothing", journal::away::is_shut_down)
         .alone("s3_6_while_every_server_is_away_messages_are_queued_up_to_the_bound", journal::away::fills_the_journal)

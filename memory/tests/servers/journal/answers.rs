@@ -3,16 +3,14 @@
 
 use std::time::Duration;
 
-use memory::store::Durability;
-use memory::store::chat::Placement;
-use memory::{AppendReceipt, Memory, Session};
+use memory::{Memory, Session};
 use memory_testkit::services::{Server, Servers};
 use memory_testkit::{Failure, RunningWatch, SLACK, Scene, check, equal};
 use sqlx::{Connection as _, PgConnection};
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
-use super::{DEADLINE, PATIENCE, RETURNED, drains, in_order, message, open, talk};
+use super::{DEADLINE, PATIENCE, RETURNED, drains, failed, in_order, is_queued, message, open, talk};
 
 /// How many messages are said at a time: as many as are sent together.
 const SAID: usize = 20;
@@ -46,15 +44,11 @@ const LOCK: &str = "BEGIN; LOCK TABLE memory.message IN ACCESS EXCLUSIVE MODE";
 /// Asks the server to shut down once its last client has gone. Until then it lets nobody in.
 const SHUT_DOWN: &str = "COPY (SELECT 1) TO PROGRAM 'kill -TERM $(head -n 1 postmaster.pid)'";
 
-fn failed(error: impl std::fmt::Display) -> Failure {
-    Failure::new(error.to_string())
-}
-
-async fn connect(url: &str) -> Result<PgConnection, Failure> {
+pub(super) async fn connect(url: &str) -> Result<PgConnection, Failure> {
     PgConnection::connect(url).await.map_err(failed)
 }
 
-async fn run(operator: &mut PgConnection, sql: &'static str) -> Scene {
+pub(super) async fn run(operator: &mut PgConnection, sql: &'static str) -> Scene {
     sqlx::raw_sql(sql).execute(operator).await.map(drop).map_err(failed)
 }
 
@@ -79,7 +73,7 @@ async fn put_out(operator: &mut PgConnection) -> Scene {
 }
 
 /// Waits until the log of a server tells that it has answered with an error of this code.
-async fn answers(server: &Server, code: &str) -> Scene {
+pub(super) async fn answers(server: &Server, code: &str) -> Scene {
     let told = format!(" {code}: ");
     let answered = async {
         while !server.logs(LINES).await?.contains(&told) {
@@ -88,10 +82,6 @@ async fn answers(server: &Server, code: &str) -> Scene {
         Scene::Ok(())
     };
     timeout(PATIENCE, answered).await.map_err(|_| Failure::new(format!("the server has answered no {code}")))?
-}
-
-fn is_queued(receipt: &AppendReceipt) -> Scene {
-    equal((receipt.placements.as_slice(), receipt.durability), (&[Placement::Queued][..], Durability::Queued))
 }
 
 /// A memory behind a journal, over a server that tells the codes of its errors.
