@@ -44,6 +44,9 @@ pub(crate) enum Problems {
     /// There is no such thing.
     #[response(status = 404, content_type = "application/problem+json")]
     Absent(#[to_schema] Problem),
+    /// The body did not come to its end in time.
+    #[response(status = 408, content_type = "application/problem+json")]
+    Slow(#[to_schema] Problem),
     /// Others do something to the same thing, or it is theirs to change.
     #[response(status = 409, content_type = "application/problem+json")]
     Conflict(#[to_schema] Problem),

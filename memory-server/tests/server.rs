@@ -16,8 +16,14 @@ mod bed;
 #[path = "server/bounds.rs"]
 mod bounds;
 #[cfg(test)]
+#[path = "server/chance.rs"]
+mod chance;
+#[cfg(test)]
 #[path = "server/core.rs"]
 mod core;
+#[cfg(test)]
+#[path = "server/document.rs"]
+mod document;
 #[cfg(test)]
 #[path = "server/files.rs"]
 mod files;
@@ -45,6 +51,9 @@ mod observed;
 #[cfg(test)]
 #[path = "server/page.rs"]
 mod page;
+#[cfg(test)]
+#[path = "server/reaching.rs"]
+mod reaching;
 #[cfg(test)]
 #[path = "server/records.rs"]
 mod records;

@@ -1,6 +1,7 @@
 //! A server over a memory of its own, and requests to it.
 
 use std::cell::RefCell;
+use std::sync::LazyLock;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -9,6 +10,7 @@ use memory::{Memory, MessageId, Timestamp};
 use memory_server::{Config, Grant, Rights, Server, Token, Tokens};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::runtime;
 use tower::ServiceExt as _;
 
 /// A server, and the tokens of two people.
@@ -82,6 +84,32 @@ pub(crate) async fn in_process() -> Memory {
     memory::open("memory:").await.unwrap().build().await.unwrap()
 }
 
+/// The document of all operations. It is fetched in a thread of its own: while it is waited for, the clock of no test goes on.
+pub(crate) static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    let fetched = async || {
+        let bed = Bed::over(in_process().await, Config::default());
+        let request = Request::get("/v1/openapi.json").header("host", "localhost");
+        let request = request.header("authorization", format!("Bearer {}", bed.ada));
+        let answer = bed.begin(request.body(Body::empty()).unwrap()).await;
+        serde_json::from_slice(&to_bytes(answer.into_body(), usize::MAX).await.unwrap()).unwrap()
+    };
+    let runtime = || runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    std::thread::spawn(move || runtime().block_on(fetched())).join().unwrap()
+});
+
+/// Asserts that the document names the status of an answer for the operation that gave it. What is no operation is in no document.
+pub(crate) fn check_documented(method: &Method, path: &str, status: u16) {
+    let is_part = |(template, part): (&str, &str)| template == part || template.starts_with('{');
+    let is_at = |template: &str| {
+        template.split('/').count() == path.split('/').count() && template.split('/').zip(path.split('/')).all(is_part)
+    };
+    let paths = DOCUMENT["paths"].as_object().unwrap();
+    let operation = paths.iter().find(|(template, _)| is_at(template)).map(|(_, item)| item);
+    let operation = operation.and_then(|item| item.get(method.as_str().to_lowercase()));
+    let is_told = operation.is_none_or(|operation| operation["responses"].get(status.to_string()).is_some());
+    assert!(is_told, "the document does not name {status} for {method} {path}");
+}
+
 pub(crate) fn token(subject: &str, rights: &str) -> (String, Grant) {
     let token = Token::fresh().unwrap();
     let grant = Grant::new(&token, "acme", subject, rights.parse::<Rights>().unwrap(), Timestamp(0)).unwrap();
@@ -135,7 +163,9 @@ impl Bed {
     }
 
     pub(crate) async fn send_raw(&self, request: Request<Body>) -> Answer {
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let (parts, body) = self.begin(request).await.into_parts();
+        check_documented(&method, &path, parts.status.as_u16());
         let body = to_bytes(body, usize::MAX).await.unwrap().to_vec();
         let mut headers = parts.headers;
         // On a socket every answer has it; here those of some routes have.
