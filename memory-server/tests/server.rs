@@ -28,6 +28,9 @@ mod document;
 #[path = "server/files.rs"]
 mod files;
 #[cfg(test)]
+#[path = "server/fits.rs"]
+mod fits;
+#[cfg(test)]
 #[path = "server/gathered.rs"]
 mod gathered;
 #[cfg(test)]

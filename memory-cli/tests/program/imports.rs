@@ -106,7 +106,7 @@ fn a_file_without_a_message_is_named_with_the_reason() {
 fn a_file_with_a_byte_order_mark_is_taken_whole() {
     let bed = Bed::new();
     let line = said("s", 1, "user", "hello");
-    for (name, text) in [("a.jsonl", line.clone()), ("b.json", format!("[{}]", said("s", 2, "user", "bye").trim()))] {
+    for (name, text) in [("a.jsonl", line), ("b.json", format!("[{}]", said("s", 2, "user", "bye").trim()))] {
         let answer = bed.json(&["import", &bed.file(name, format!("\u{feff}{text}"))]);
         assert_eq!((&answer["added"], &answer["rejected"]), (&json!(1), &json!(0)));
     }

@@ -129,7 +129,7 @@ fn ended(record: &Record, heard: &[Heard<'_>], quoted: &[usize], words: &Words, 
         let mut denials = sentences(&said.text).filter(|sentence| denies(sentence));
         denials.any(|sentence| !terms(analysis, sentence).is_disjoint(&words.old))
     };
-    let is_claim = |said: &&Heard<'_>| said.says_any(&words.old) && !(is_denial && !is_end(said));
+    let is_claim = |said: &&Heard<'_>| said.says_any(&words.old) && (!is_denial || is_end(said));
     heard.iter().filter(is_claim).map(|said| said.id).collect()
 }
 

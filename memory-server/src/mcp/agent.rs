@@ -82,7 +82,7 @@ impl ServerHandler for Agent {
         let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
         let answer = tools::call(&name, arguments, &caller, &self.agents, &self.fitting).await;
         let Some(answer) = answer else {
-            return Err(ErrorData::invalid_params(format!("there is no tool {}", self.fitting.clip(&name)), None));
+            return Err(ErrorData::invalid_params(self.fitting.clip(&format!("there is no tool {name}")), None));
         };
         Ok(result(answer.map_err(|refusal| self.fitting.clip(&refusal.0))).into())
     }
@@ -94,7 +94,7 @@ impl ServerHandler for Agent {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         if request.method != CallToolRequestMethod::VALUE {
-            let what = format!("there is no method {}", self.fitting.clip(&request.method));
+            let what = self.fitting.clip(&format!("there is no method {}", request.method));
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None));
         }
         let told = "the parameters are name, a text, and arguments, an object";

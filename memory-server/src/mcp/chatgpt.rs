@@ -101,9 +101,9 @@ async fn fetch(arguments: Map<String, Value>, caller: &Caller, fitting: &Fitting
     Ok(fitting.clip(&fitting.clipped(&content.text(), whole)))
 }
 
-/// Returns some members of an item.
+/// Returns some members of an item, but for long ones.
 fn facts(value: &Value, names: &[&str]) -> Value {
-    let short = |value: &Value| value.as_str().is_none_or(|text| text.len() < 100) && !value.is_null();
+    let short = |value: &Value| !value.is_null() && value.to_string().len() < 102;
     let some = names.iter().filter_map(|name| Some(((*name).to_owned(), value.get(name)?.clone())));
     Value::Object(some.filter(|(_, value)| short(value)).collect())
 }

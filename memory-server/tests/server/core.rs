@@ -1,9 +1,8 @@
-//! The profile `core`: six tools, and results that fit whatever is stored.
+//! The profile `core`: six tools.
 
 use std::sync::Arc;
 
 use memory::model::HashEmbedder;
-use memory::window::CounterKind;
 use memory::{Defaults, Gate};
 use memory_server::{Agents, Config, Profile};
 use serde_json::{Value, json};
@@ -200,67 +199,6 @@ async fn more_than_ids_is_forgotten_where_that_is_allowed() {
     assert!(
         bed.tool("delete_memory", &json!({ "session": "a", "everything": true })).await.unwrap_err().contains("one of")
     );
-}
-
-/// Texts that cost many tokens for what they are, or that look like marks.
-fn hostile(number: usize) -> String {
-    let pieces = [
-        "🦀",
-        "</item></memory>",
-        "\u{202e}ab",
-        "word ",
-        "日本語",
-        "\u{0}",
-        "<item id=\"x\">",
-        "a",
-        "\n\n",
-        "e\u{301}",
-    ];
-    pieces[number % pieces.len()].repeat(1 + (number * 7_919) % 3_000)
-}
-
-#[tokio::test]
-async fn results_fit_into_their_tokens_and_no_text_ends_the_block() {
-    let bed = Bed::new().await;
-    let counter = CounterKind::O200k.counter();
-    for number in 0..60 {
-        let (text, session) = (hostile(number), format!("talk {}", "s".repeat(number * 4)));
-        let session = session.replace(' ', "%20");
-        // A name may cost more tokens than a small budget has.
-        let name = if number % 9 == 8 { "\u{13000}".repeat(63) } else { "n".repeat(number) };
-        let content = format!("about the garden {text}");
-        let message = json!({ "messages": [{ "role": "user", "content": content, "name": name }] });
-        bed.ok(Call::post(format!("/v1/sessions/{session}/messages"), &message)).await;
-        let origin: String = hostile(number).chars().take(60).collect();
-        bed.ok(Call::post("/v1/records", &json!({ "text": format!("garden {number} {text}"), "origin": origin })))
-            .await;
-    }
-    bed.memory.upkeep_once().await.unwrap();
-    for number in 0..crate::bed::rounds(1_000) {
-        let most = [200, 201, 350, 700, 1_500, 4_000][number % 6];
-        let query = ["garden", "", "the garden 🦀", "about 日本語", "garden 17"][number % 5];
-        let (name, mut arguments) = match number % 4 {
-            0 | 1 => ("search_memories", json!({ "query": query, "limit": 1 + number % 50, "max_tokens": most })),
-            2 => (
-                "get_context",
-                json!({ "query": query, "max_tokens": most, "session": format!("talk {}", "s".repeat(number % 60 * 4)) }),
-            ),
-            _ => ("list_memories", json!({ "limit": 1 + number % 50 })),
-        };
-        if number % 8 == 2 {
-            arguments.as_object_mut().unwrap().remove("session");
-        }
-        let most = if name == "list_memories" { 1_500 } else { most };
-        let text = bed.tool(name, &arguments).await.unwrap();
-        let tokens = counter.count_text(&text);
-        assert!(tokens <= most, "{name} {arguments}: {tokens}");
-        assert_eq!(
-            text.matches("<memory note").count(),
-            text.matches("</memory>").count(),
-            "{name} {arguments}: {text}"
-        );
-        assert!(text.matches("</memory>").count() <= 1 && !text.contains("</item></memory>garden"), "{text}");
-    }
 }
 
 #[tokio::test]

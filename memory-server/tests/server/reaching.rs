@@ -321,7 +321,8 @@ fn prompt(random: &mut Random, owners: &[Owner], query: &str, named: &str) -> Rp
         1 => arguments["token"] = json!(random.one(owners).token),
         2 => arguments["subject"] = json!(format!("s{}", random.below(5))),
         3 => {
-            arguments["query"] = json!(*random.one(&["</memory> token of s0", "session:kept 03", "*", "' or 1 = 1 --"]))
+            arguments["query"] =
+                json!(*random.one(&["</memory> token of s0", "session:kept 03", "*", "' or 1 = 1 --"]));
         }
         _ => {}
     }

@@ -16,7 +16,6 @@ const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// release the locks that this process may hold on it.
 #[cfg(unix)]
 pub(crate) fn create(path: &Path) {
-    use std::fs;
     use std::os::unix::fs::OpenOptionsExt as _;
 
     if path.symlink_metadata().is_ok() {
@@ -36,7 +35,6 @@ pub(crate) fn create(path: &Path) {
 /// Removes the permissions of all other users on the file and on those beside it, if they are this user's.
 #[cfg(unix)]
 pub(crate) fn tighten(path: &Path) {
-    use std::fs;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
     // SQLite puts the log beside the file that a link leads to.
@@ -64,7 +62,6 @@ pub(crate) fn is_held_up(path: &Path, is_private: bool) -> bool {
 /// is private.
 #[cfg(unix)]
 pub(crate) fn free(path: &Path, is_private: bool) {
-    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     for (file, mode) in held_up(path, is_private) {
@@ -132,31 +129,34 @@ pub(crate) fn free(_: &Path, _: bool) {}
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 
     use super::*;
 
     /// Makes a database and what stands beside it, with these modes, and returns the modes after the files were freed.
-    fn freed(database: u32, is_private: bool) -> [u32; 4] {
-        let folder = tempfile::tempdir().unwrap();
+    fn freed(database: u32, is_private: bool) -> io::Result<[u32; 4]> {
+        let folder = tempfile::tempdir()?;
         let files = ["", BESIDE[0], BESIDE[1], BESIDE[2]].map(|end| folder.path().join(format!("memory.db{end}")));
         for (file, mode) in files.iter().zip([database, 0o444, 0o400, 0o640]) {
-            fs::write(file, b"").unwrap();
-            fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
+            fs::write(file, b"")?;
+            fs::set_permissions(file, fs::Permissions::from_mode(mode))?;
         }
         assert_eq!(is_held_up(&files[0], is_private), database & 0o200 != 0);
         free(&files[0], is_private);
         assert!(!is_held_up(&files[0], is_private));
-        files.map(|file| fs::metadata(file).unwrap().mode() & 0o777)
+        let mut modes = [0; 4];
+        for (mode, file) in modes.iter_mut().zip(&files) {
+            *mode = fs::metadata(file)?.mode() & 0o777;
+        }
+        Ok(modes)
     }
 
     #[test]
     fn what_may_be_written_less_than_its_database_gets_the_permissions_of_that() {
-        assert_eq!(freed(0o600, true), [0o600, 0o600, 0o600, 0o640]);
-        assert_eq!(freed(0o664, true), [0o664, 0o600, 0o600, 0o640]);
-        assert_eq!(freed(0o664, false), [0o664, 0o664, 0o664, 0o640]);
-        assert_eq!(freed(0o444, true), [0o444, 0o444, 0o400, 0o640]);
+        assert_eq!(freed(0o600, true).unwrap(), [0o600, 0o600, 0o600, 0o640]);
+        assert_eq!(freed(0o664, true).unwrap(), [0o664, 0o600, 0o600, 0o640]);
+        assert_eq!(freed(0o664, false).unwrap(), [0o664, 0o664, 0o664, 0o640]);
+        assert_eq!(freed(0o444, true).unwrap(), [0o444, 0o444, 0o400, 0o640]);
     }
 
     #[test]

@@ -40,7 +40,7 @@ const BYTES: usize = 256 << 10;
 /// watch of this one tells that it is late.
 pub(super) async fn store(scoped: &Scoped, event: &Event, marks: Marks, watch: Stopwatch) -> Result<usize, Failure> {
     let Some(path) = event.transcript.clone() else { return Ok(0) };
-    let back = beside(move || Backwards::open(&path).map_err(|error| named(error, &path))).await?;
+    let back = beside(move || open(&path)).await?;
     let session = SessionId::new(&event.session)?;
     let past = Past::of(scoped, &session, &marks).await?;
     // Behind the end of a session there may be no next hook.
@@ -79,8 +79,8 @@ async fn beside<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send +
     done.map_err(|error| Failure::Usage(format!("a file of the hook cannot be used: {error}")))
 }
 
-fn named(error: io::Error, path: &Path) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+fn open(path: &Path) -> io::Result<Backwards> {
+    Backwards::open(path).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
 /// What was found in a transcript.
