@@ -16,6 +16,7 @@ const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// release the locks that this process may hold on it.
 #[cfg(unix)]
 pub(crate) fn create(path: &Path) {
+    use std::fs;
     use std::os::unix::fs::OpenOptionsExt as _;
 
     if path.symlink_metadata().is_ok() {
@@ -35,6 +36,7 @@ pub(crate) fn create(path: &Path) {
 /// Removes the permissions of all other users on the file and on those beside it, if they are this user's.
 #[cfg(unix)]
 pub(crate) fn tighten(path: &Path) {
+    use std::fs;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
     // SQLite puts the log beside the file that a link leads to.
@@ -62,6 +64,7 @@ pub(crate) fn is_held_up(path: &Path, is_private: bool) -> bool {
 /// is private.
 #[cfg(unix)]
 pub(crate) fn free(path: &Path, is_private: bool) {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     for (file, mode) in held_up(path, is_private) {
@@ -129,6 +132,8 @@ pub(crate) fn free(_: &Path, _: bool) {}
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
+    use std::io;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 
     use super::*;
