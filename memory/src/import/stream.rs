@@ -181,7 +181,8 @@ pub(super) fn each_element(
             stopped = give(Position::of_element(meter.lines() + 1, count), value, sink, each).is_err();
             !stopped
         };
-        let error = match elements(begin.as_bytes().chain(&mut metered), &mut visit) {
+        let is_within = Cell::new(false);
+        let error = match elements(begin.as_bytes().chain(&mut metered), &mut visit, &is_within) {
             Ok(()) => return Ok(()),
             Err(_) if stopped => return Err(Stopped),
             Err(error) => error,
@@ -190,7 +191,7 @@ pub(super) fn each_element(
         count += 1;
         let Some(goes_on) = skipped else {
             let (line, why) = broken(&error, first, begin.is_empty(), meter.lines() + 1);
-            let at = if metered.place.has_ended() { Position::from(line) } else { Position::of_element(line, count) };
+            let at = if is_within.get() { Position::of_element(line, count) } else { Position::from(line) };
             return sink.reject(at, why);
         };
         sink.reject(Position::of_element(meter.lines() + 1, count), format!("the element is {TOO_LONG}"))?;
@@ -200,10 +201,14 @@ pub(super) fn each_element(
     }
 }
 
-/// Reads the elements of an array.
-fn elements(input: impl Read, visit: &mut dyn FnMut(Option<Value>) -> bool) -> serde_json::Result<()> {
+/// Reads the elements of an array. An error that stands within the array, and not behind it, sets `is_within`.
+fn elements(
+    input: impl Read,
+    visit: &mut dyn FnMut(Option<Value>) -> bool,
+    is_within: &Cell<bool>,
+) -> serde_json::Result<()> {
     let mut input = Deserializer::from_reader(input);
-    input.deserialize_seq(Elements(visit)).and_then(|()| input.end())
+    input.deserialize_seq(Elements(visit, is_within)).and_then(|()| input.end())
 }
 
 /// Gives every value in `input`, behind the line `first` that is a bracket alone, to `each`, however many lines each of them takes.
@@ -268,7 +273,7 @@ fn wrong(error: &serde_json::Error, place: &str) -> String {
     }
 }
 
-struct Elements<'a>(&'a mut dyn FnMut(Option<Value>) -> bool);
+struct Elements<'a>(&'a mut dyn FnMut(Option<Value>) -> bool, &'a Cell<bool>);
 
 impl<'de> Visitor<'de> for Elements<'_> {
     type Value = ();
@@ -278,7 +283,8 @@ impl<'de> Visitor<'de> for Elements<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<(), A::Error> {
-        while let Some(value) = sequence.next_element_seed(Element)? {
+        // Behind an error the parser still looks for the end of the array.
+        while let Some(value) = sequence.next_element_seed(Element).inspect_err(|_| self.1.set(true))? {
             if !(self.0)(value) {
                 return Err(A::Error::custom("stopped"));
             }

@@ -8,8 +8,6 @@ pub(super) struct Place {
     is_escaped: bool,
     /// The last byte was a comma between two elements.
     is_behind_comma: bool,
-    /// The array has ended, whatever came behind it.
-    has_ended: bool,
 }
 
 impl Place {
@@ -22,17 +20,9 @@ impl Place {
             b'"' => self.is_text = !self.is_text,
             _ if self.is_text => {}
             b'[' | b'{' => self.depth += 1,
-            b']' | b'}' => {
-                self.depth = self.depth.saturating_sub(1);
-                self.has_ended |= self.depth == 0;
-            }
+            b']' | b'}' => self.depth = self.depth.saturating_sub(1),
             _ => {}
         }
-    }
-
-    /// Returns whether the array has ended, or something behind it was read.
-    pub(super) fn has_ended(self) -> bool {
-        self.has_ended
     }
 
     /// Returns whether the last byte ended an element of the array, or the array.
