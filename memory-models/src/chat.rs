@@ -67,7 +67,7 @@ pub type Pieces<'a> = dyn FnMut(&str) + Send + 'a;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ChatRequest {
-    /// The messages, oldest first, such as [`Context::messages`](memory_core::engine::Context::messages) gives them.
+    /// The messages, oldest first, such as `Context::messages` gives them.
     pub messages: Vec<Message>,
     /// The most tokens that the answer may have, thinking included; unless given, what the model takes by itself.
     pub max_tokens: Option<u64>,

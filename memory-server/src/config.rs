@@ -66,3 +66,14 @@ impl Config {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_sends_headers_byte_by_byte_is_gone_in_ten_seconds_and_a_drain_takes_no_longer() {
+        let Config { header_timeout, drain, .. } = Config::default();
+        assert!(header_timeout < Duration::from_secs(10) && drain == Duration::from_secs(10));
+    }
+}

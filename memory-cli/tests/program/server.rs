@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use memory::store::time::Stopwatch;
 use memory_testkit::RunningWatch;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::running::Running;
-use crate::support::{Bed, signal_until_the_end, unread};
+use crate::running::{Running, send};
+use crate::support::{Bed, conversations, signal_until_the_end, unread};
 
 #[test]
 fn a_token_opens_its_owner_until_it_is_revoked_and_the_end_leaves_one_file() {
@@ -43,6 +43,44 @@ fn a_token_opens_its_owner_until_it_is_revoked_and_the_end_leaves_one_file() {
     let line: Value = serde_json::from_str(line).unwrap();
     assert_eq!((&line["status"], &line["operation"]), (&200.into(), &"GET /v1/records".into()));
     assert!(!log.contains("acme") && !log.contains("a cat") && !log.contains(&bob[21..]), "{log}");
+}
+
+#[test]
+fn what_http_tells_of_an_item_is_what_the_program_tells_as_json() {
+    let bed = Bed::new();
+    bed.import(&conversations());
+    bed.json(&["remember", "Ada has a parcel", "--importance", "0.9", "--tag", "post"]);
+    let running = Running::start(bed.command(), "127.0.0.1:0").with_link();
+    let token = running.token.clone().unwrap();
+    let ask = |method: &str, path: &str, body: &Value| {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let (status, answer) = send(&running.address, &token, method, path, &body).unwrap();
+        assert_eq!(status, 200, "{path}: {answer}");
+        serde_json::from_str::<Value>(&answer).unwrap()
+    };
+    // In the order of their text: lists are in orders of their own.
+    let items = |answer: &Value, name: &str| {
+        let mut items: Vec<String> = answer[name].as_array().unwrap().iter().map(Value::to_string).collect();
+        items.sort_unstable();
+        items
+    };
+    let query = json!({ "query": "parcel" });
+    let table: [(&[&str], &str, &str, Value, &str); 4] = [
+        (&["sessions"], "GET", "/v1/sessions", Value::Null, "sessions"),
+        (&["records"], "GET", "/v1/records", Value::Null, "records"),
+        (&["show", "garden"], "GET", "/v1/sessions/garden/messages", Value::Null, "shown"),
+        (&["search", "parcel"], "POST", "/v1/search", query.clone(), "hits"),
+    ];
+    for (args, method, path, body, name) in table {
+        let (here, there) = (items(&bed.json(args), name), items(&ask(method, path, &body), name));
+        assert!(!here.is_empty() && here == there, "{path}:\n{here:?}\n{there:?}");
+    }
+    let context = ask("POST", "/v1/sessions/garden/context", &query);
+    let here = bed.json(&["--session", "garden", "context", "parcel"]);
+    assert_eq!(context["messages"], here["messages"]);
+    let names = |receipt: &Value| receipt.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&context["receipt"]), names(&here["receipt"]));
+    assert_eq!(running.stop().0, Some(0));
 }
 
 /// Sends a request with these lines of headers, and returns the answer.

@@ -1,4 +1,5 @@
-//! The profile `graph`: the answers of the reference memory server, and nothing lost where clients write at once.
+//! The profile `graph`: the answers of the reference memory server, and nothing lost where clients write at once. Here a model of the
+//! reference is asked; `scripts/server_kits.sh` asks the reference itself.
 
 use memory::window::CounterKind;
 use memory::{Remember, Scope};
