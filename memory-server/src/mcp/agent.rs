@@ -1,8 +1,10 @@
 //! The service behind every MCP request: who asks is known from the process or from the token, never from an argument.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::http::request::Parts;
+use futures_util::FutureExt as _;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ConstString as _, ContentBlock,
@@ -11,6 +13,7 @@ use rmcp::model::{
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
+use serde_json::{Map, Value};
 
 use super::answer::{Answer, Fitting};
 use super::profile::{Agents, Profile};
@@ -35,6 +38,23 @@ impl Agent {
         let of_request = || extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>()).cloned();
         let caller = self.caller.as_ref().map(Caller::anew).or_else(of_request);
         caller.ok_or_else(|| ErrorData::new(ErrorCode::INVALID_REQUEST, "the request has no owner", None))
+    }
+}
+
+impl Agent {
+    /// Calls a tool. Whoever calls over stdio waits for the answer before the next call, so there is one whatever breaks.
+    async fn answered(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+        caller: &Caller,
+    ) -> Result<CallToolResult, ErrorData> {
+        let call = AssertUnwindSafe(tools::call(name, arguments, caller, &self.agents, &self.fitting)).catch_unwind();
+        let broke_down = |_| ErrorData::internal_error("the tool broke down", None);
+        let answer = call.await.map_err(broke_down)?;
+        let no_tool = || ErrorData::invalid_params(self.fitting.clip(&format!("there is no tool {name}")), None);
+        let answer = answer.ok_or_else(no_tool)?;
+        Ok(result(answer.map_err(|refusal| self.fitting.clip(&refusal.0))))
     }
 }
 
@@ -79,12 +99,7 @@ impl ServerHandler for Agent {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context.extensions)?;
-        let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
-        let answer = tools::call(&name, arguments, &caller, &self.agents, &self.fitting).await;
-        let Some(answer) = answer else {
-            return Err(ErrorData::invalid_params(self.fitting.clip(&format!("there is no tool {name}")), None));
-        };
-        Ok(result(answer.map_err(|refusal| self.fitting.clip(&refusal.0))).into())
+        self.answered(&request.name, request.arguments.unwrap_or_default(), &caller).await.map(CallToolResponse::from)
     }
 
     /// Answers what is no request of MCP, and the call of a tool whose parameters are none: a model mends what it is told of.
@@ -148,6 +163,9 @@ impl ServerHandler for Agent {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use memory::store::time::Clock;
     use memory::{Scope, Timestamp};
     use serde_json::json;
 
@@ -170,6 +188,33 @@ mod tests {
             let arguments = arguments.as_object().unwrap().clone();
             let told = tools::call(name, arguments, &caller, &agent.agents, &agent.fitting).await.unwrap();
             assert!(told.is_ok(), "{name}: {told:?}");
+        }
+    }
+
+    /// A clock that breaks down once it is told to.
+    #[derive(Debug, Default)]
+    struct Fragile(AtomicBool);
+
+    impl Clock for Fragile {
+        fn now(&self) -> Timestamp {
+            assert!(!self.0.load(Ordering::SeqCst), "the clock has stopped");
+            Timestamp(0)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_that_breaks_down_is_answered_and_so_is_the_next_one() {
+        let clock = Arc::new(Fragile::default());
+        let memory = memory::open("memory:").await.unwrap().clock(clock.clone()).build().await.unwrap();
+        let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+        let grant = Grant::new(&Token::fresh().unwrap(), "acme", "ada", Rights::all(), Timestamp(0)).unwrap();
+        let caller = Caller::trusted(ada, grant);
+        let agent = Agent::new(Arc::default(), Some(caller.anew()));
+        for (is_broken, code) in [(true, Some(ErrorCode::INTERNAL_ERROR)), (false, None)] {
+            clock.0.store(is_broken, Ordering::SeqCst);
+            let arguments = json!({ "text": "Ada has a cat" }).as_object().unwrap().clone();
+            let answered = agent.answered("add_memory", arguments, &caller).await;
+            assert_eq!(answered.err().map(|error| error.code), code);
         }
     }
 }

@@ -113,14 +113,21 @@ impl OfEach<Legs> {
         receipt
     }
 
-    /// Returns the share of the `informative` terms that the best hit of all holds, 0 to 1, beside the messages `shown`.
+    /// Returns the share of the `informative` terms that the best hit of all holds, 0 to 1, beside the messages `shown` of whoever asks.
     pub(super) fn relevance(&self, informative: &[Term], shown: &HashSet<MessageId>) -> f32 {
-        self.iter().map(|(_, legs)| legs.relevance(informative, shown)).fold(0.0, f32::max)
+        let own = self.own.relevance(informative, shown);
+        self.theirs().map(|legs| legs.relevance(informative, &HashSet::new())).fold(own, f32::max)
     }
 
-    /// Returns whether something found beside the messages `shown` is worth its tokens.
+    /// Returns whether something found beside the messages `shown` of whoever asks is worth its tokens.
     pub(super) fn is_relevant(&self, informative: &[Term], relevance: f32, shown: &HashSet<MessageId>) -> bool {
-        self.iter().any(|(_, legs)| legs.is_relevant(informative, relevance, shown))
+        self.own.is_relevant(informative, relevance, shown)
+            || self.theirs().any(|legs| legs.is_relevant(informative, relevance, &HashSet::new()))
+    }
+
+    /// Returns what those have who share. A message of theirs may have the id of one that is shown.
+    fn theirs(&self) -> impl Iterator<Item = &Legs> {
+        self.shared.iter().map(|(_, legs)| legs)
     }
 
     /// Scores what all owners have by the same rule: counts their texts as one collection, else a word would weigh less the fewer
