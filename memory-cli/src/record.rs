@@ -1,7 +1,6 @@
 //! A record as people read it.
 
 use memory::{Record, StoredRecord, Timestamp, edge};
-use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::line::{Line, Paint};
@@ -20,15 +19,10 @@ pub(crate) fn write(stored: &StoredRecord, now: Timestamp, output: &mut Output) 
     Ok(output.painted(&Line::of("  ").painted(Paint::Faint, &record.id.to_string()), 2)?)
 }
 
-/// Returns a record as JSON.
-pub(crate) fn as_json(stored: &StoredRecord, now: Timestamp) -> Value {
-    edge::with(edge::record(stored, now), json!({ "hold": stored.record.hold }))
-}
-
 /// Shows one record, with what is known of it.
 pub(crate) fn write_one(stored: &StoredRecord, now: Timestamp, output: &mut Output) -> Result<(), Failure> {
     if output.is_json() {
-        return Ok(output.json(&as_json(stored, now))?);
+        return Ok(output.json(&edge::record(stored, now))?);
     }
     write(stored, now, output)?;
     let record = &stored.record;

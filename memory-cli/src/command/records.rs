@@ -32,7 +32,7 @@ async fn list(call: &Call, args: &Records, output: &mut Output) -> Result<Outcom
     let (found, total) = newest(&scoped, &filter, listed(args.number, output)).await?;
     let now = memory.now();
     if output.is_json() {
-        let list: Vec<Value> = found.iter().map(|stored| record::as_json(stored, now)).collect();
+        let list: Vec<Value> = found.iter().map(|stored| edge::record(stored, now)).collect();
         output.json(&json!({ "records": list, "total": total }))?;
     } else {
         found.iter().try_for_each(|stored| record::write(stored, now, output))?;

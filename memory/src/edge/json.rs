@@ -51,7 +51,7 @@ pub fn record(stored: &StoredRecord, now: Timestamp) -> Value {
     let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
     let is_current = Filter::current(now).matches(&Fields::of_record(record));
     let more = json!({
-        "current": is_current, "importance": record.importance(), "pinned": record.is_pinned(),
+        "current": is_current, "importance": record.importance(), "pinned": record.is_pinned(), "hold": record.hold,
         "valid_from": time(from), "valid_to": time(until), "expires_at": time(record.expires_at()),
         "superseded_at": time(record.superseded.map(|by| by.at)), "superseded_by": record.superseded.map(|by| by.by),
         "origin": record.origin(), "sources": record.sources().iter().map(|source| source.id()).collect::<Vec<_>>(),
