@@ -95,7 +95,7 @@ impl Settings {
     ///
     /// let settings = |yaml: &str| Settings::from_yaml(yaml, |_| None).unwrap();
     /// assert_eq!(settings("memory: { buffer: { oversize: keep } }").oversize(), Some(Oversize::Keep));
-    /// assert_eq!(settings("memory: { buffer: { limit: 3000 } }").oversize(), None);
+    /// assert_eq!(settings("memory: { buffer: { max_size: 8 } }").oversize(), None);
     /// ```
     pub fn oversize(&self) -> Option<Oversize> {
         oversize(&self.values)
