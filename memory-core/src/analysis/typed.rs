@@ -32,6 +32,10 @@ impl Analysis {
         let is_kept: [&dyn Fn(&str) -> bool; 2] = [&|word| !is_silent(word), &|_| true];
         for is_kept in is_kept {
             for (run, is_dense) in question.split_whitespace().flat_map(runs) {
+                // Each search does this, and a question may be a pasted page.
+                if typed.told.len() == typed.sought.len() {
+                    break;
+                }
                 if is_dense {
                     typed.tell_pairs(run);
                     continue;

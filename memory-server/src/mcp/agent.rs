@@ -39,9 +39,7 @@ impl Agent {
         let caller = self.caller.as_ref().map(Caller::anew).or_else(of_request);
         caller.ok_or_else(|| ErrorData::new(ErrorCode::INVALID_REQUEST, "the request has no owner", None))
     }
-}
 
-impl Agent {
     /// Calls a tool. Whoever calls over stdio waits for the answer before the next call, so there is one whatever breaks.
     async fn answered(
         &self,

@@ -101,9 +101,12 @@ async fn fetch(arguments: Map<String, Value>, caller: &Caller, fitting: &Fitting
     Ok(fitting.clip(&fitting.clipped(&content.text(), whole)))
 }
 
+/// The bytes from which on a member is left out.
+const LONG: usize = 102;
+
 /// Returns some members of an item, but for long ones.
 fn facts(value: &Value, names: &[&str]) -> Value {
-    let short = |value: &Value| !value.is_null() && value.to_string().len() < 102;
+    let short = |value: &Value| !value.is_null() && value.to_string().len() < LONG;
     let some = names.iter().filter_map(|name| Some(((*name).to_owned(), value.get(name)?.clone())));
     Value::Object(some.filter(|(_, value)| short(value)).collect())
 }

@@ -76,16 +76,18 @@ fn cut(context: &Context, fitting: &Fitting) -> Option<String> {
 /// Returns the places of parts in the order in which they are left out: the oldest messages first, as the summary tells of those, and
 /// the newest two at last.
 fn going(parts: &[&Part]) -> Vec<usize> {
-    let newest: Vec<usize> =
-        (0..parts.len()).rev().filter(|place| !parts.get(*place).is_some_and(|part| is_block(part))).take(2).collect();
-    let mut places: Vec<usize> = (0..parts.len()).collect();
-    places.sort_by_key(|place| match parts.get(*place).map(|part| part.kind) {
-        Some(PartKind::Summary | PartKind::Synopsis) => 1,
-        Some(PartKind::Recalled) => 2,
-        _ if newest.contains(place) => 3,
-        _ => 0,
+    let mut left = parts.iter().filter(|part| !is_block(part)).count();
+    let turns = parts.iter().map(|part| match part.kind {
+        PartKind::Summary | PartKind::Synopsis => 1,
+        PartKind::Recalled => 2,
+        _ => {
+            left -= 1;
+            if left < 2 { 3 } else { 0 }
+        }
     });
-    places
+    let mut turns: Vec<(u8, usize)> = turns.zip(0..).collect();
+    turns.sort_unstable();
+    turns.into_iter().map(|(_, place)| place).collect()
 }
 
 fn broke_down(source: JoinError) -> Error {

@@ -35,8 +35,21 @@ async fn a_repeated_request_with_a_key_changes_nothing_whatever_became_of_its_re
     let texts: Vec<&str> =
         current["records"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap()).collect();
     assert_eq!(texts, ["Ada lives in Porto"]);
+    // The same key for another record is another request.
+    let tea = bed.ok(Call::post("/v1/records", &json!({ "text": "Ada drinks tea" }))).await;
+    let path = format!("/v1/records/{}/supersede", tea["id"].as_str().unwrap());
+    let told = json!({ "text": "Ada lives in Porto" });
+    let other = bed.ok(Call::post(path, &told).header("idempotency-key", "second")).await;
+    assert_ne!(other["id"], new["id"]);
+    let current = bed.ok(Call::get("/v1/records")).await;
+    let of_tea = current["records"].as_array().unwrap().iter().filter(|one| one["text"] == "Ada drinks tea").count();
+    assert_eq!(of_tea, 0, "{current}");
     // Who may only write learns nothing of it.
     let by_writer = bed.send(tell("Ada lives in Lyon").by(&bed.writer)).await.json();
     assert_eq!(by_writer, json!({ "id": first["id"], "outcome": "stored" }));
     assert_eq!(bed.status(Call::post("/v1/records", &json!({ "text": "x" })).header("idempotency-key", "")).await, 400);
+    // What was forgotten is told anew.
+    let forgotten = bed.ok(Call::post("/v1/forget", &json!({ "ids": [first["id"]] }))).await;
+    assert!(!forgotten.is_null());
+    assert_eq!(bed.ok(tell("Ada lives in Lyon")).await["outcome"], "stored");
 }

@@ -34,7 +34,7 @@ pub(super) fn typed(text: &str) -> String {
         }
         rest = behind.trim_start();
     }
-    if rest.starts_with(STOPPED) && rest.ends_with(']') {
+    if rest.strip_prefix(STOPPED).and_then(|rest| rest.split_once(']')).is_some_and(|(_, behind)| behind.is_empty()) {
         rest = "";
     }
     // A text without tags stays as it is, to the last blank.
@@ -73,6 +73,7 @@ mod tests {
             ("<system-reminder>Be brief.</system-reminder>\nWhere is it?", "Where is it?"),
             ("[Request interrupted by user for tool use]", ""),
             // What a person quotes is theirs.
+            ("[Request interrupted by user] stands in a[0]", "[Request interrupted by user] stands in a[0]"),
             ("What does <bash-input>ls</bash-input> mean?", "What does <bash-input>ls</bash-input> mean?"),
             ("<b>bold</b> is HTML", "<b>bold</b> is HTML"),
             ("<command-name>/clear", "<command-name>/clear"),

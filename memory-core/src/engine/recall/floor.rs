@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::id::{ItemId, MessageId};
+use crate::id::ItemId;
 use crate::rank::idf;
 use crate::store::text::{Term, TextHit};
 use crate::store::vectors::VectorHit;
@@ -17,9 +17,9 @@ const LEAST_SHARE: f32 = 0.1;
 const LEAST_COSINE: f32 = 0.5;
 
 impl Legs {
-    /// Returns the share of the `informative` terms that the best hit holds, its own or its neighbours', 0 to 1. The messages
-    /// `shown` are no hits here: what they tell of a turn is told already.
-    pub(crate) fn relevance(&self, informative: &[Term], shown: &HashSet<MessageId>) -> f32 {
+    /// Returns the share of the `informative` terms that the best hit holds, its own or its neighbours', 0 to 1. Hits that are `shown`
+    /// do not count: what they tell of a turn is told already.
+    pub(crate) fn relevance(&self, informative: &[Term], shown: &dyn Fn(&ItemId) -> bool) -> f32 {
         let informative: HashSet<&Term> = informative.iter().collect();
         let containing = self.text.containing.iter().copied().chain(std::iter::repeat(0));
         let weigh = |(term, containing): (&Term, u64)| {
@@ -32,27 +32,23 @@ impl Legs {
             held.map(|(weight, _)| weight).sum::<f32>()
         };
         let all: f32 = weights.iter().sum();
-        let hits = self.text.hits.iter().filter(|hit| !is_among(shown, &hit.item));
+        let hits = self.text.hits.iter().filter(|hit| !shown(&hit.item));
         if all > 0.0 { hits.map(held).fold(0.0, f32::max) / all } else { 0.0 }
     }
 
-    /// Returns whether something found beside the messages `shown` is worth its tokens. Nothing is for a turn without informative words.
-    pub(crate) fn is_relevant(&self, informative: &[Term], relevance: f32, shown: &HashSet<MessageId>) -> bool {
-        let is_near = |hit: &VectorHit| hit.similarity.value() >= LEAST_COSINE && !is_among(shown, &hit.item);
+    /// Returns whether something found that is not `shown` is worth its tokens. Nothing is for a turn without informative words.
+    pub(crate) fn is_relevant(&self, informative: &[Term], relevance: f32, shown: &dyn Fn(&ItemId) -> bool) -> bool {
+        let is_near = |hit: &VectorHit| hit.similarity.value() >= LEAST_COSINE && !shown(&hit.item);
         let is_near = || self.vector.iter().any(is_near);
         !informative.is_empty() && (relevance >= LEAST_SHARE || is_near())
     }
-}
-
-fn is_among(shown: &HashSet<MessageId>, item: &ItemId) -> bool {
-    item.as_message().is_some_and(|message| shown.contains(&message))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fields::Fields;
-    use crate::id::{Seq, SessionId};
+    use crate::id::{MessageId, Seq, SessionId};
     use crate::store::text::TextHits;
     use crate::time::Timestamp;
 
@@ -68,17 +64,17 @@ mod tests {
     #[test]
     fn a_candidate_is_relevant_by_the_informative_words_that_it_holds() {
         let informative = ["kiln", "glaze"].map(|term| Term::new(term).unwrap());
-        let share = |own: [u32; 3], near: [f32; 3]| legs(&own, &near).relevance(&informative, &HashSet::new());
+        let share = |own: [u32; 3], near: [f32; 3]| legs(&own, &near).relevance(&informative, &|_| false);
         assert_eq!(share([1, 1, 0], [0.0; 3]), 1.0);
         assert_eq!(share([3, 0, 0], [0.0; 3]), 0.5);
         assert_eq!(share([0, 0, 0], [0.0, 0.4, 0.0]), 0.5);
         assert_eq!(share([0, 0, 1], [0.0; 3]), 0.0);
-        let nothing = HashSet::new();
+        let nothing = |_: &ItemId| false;
         assert!(legs(&[1, 0, 0], &[0.0; 3]).is_relevant(&informative, 0.5, &nothing));
         assert!(!legs(&[1, 0, 0], &[0.0; 3]).is_relevant(&informative, 0.0, &nothing));
         assert!(!legs(&[0, 0, 1], &[0.0; 3]).is_relevant(&[], 1.0, &nothing));
         // What the window shows is no reason to recall something else.
-        let shown = HashSet::from([MessageId::of_content(b"one")]);
+        let shown = |item: &ItemId| *item == ItemId::Message(MessageId::of_content(b"one"));
         assert_eq!(legs(&[1, 1, 0], &[0.0; 3]).relevance(&informative, &shown), 0.0);
     }
 }

@@ -18,6 +18,7 @@ use crate::scope::Scope;
 use crate::store::text::{Term, TextHits};
 
 use super::asking::Asking;
+use super::block::is_in;
 use super::each::OfEach;
 use super::hydrate::Hydrated;
 use super::legs::{Asked, Legs, pool};
@@ -113,21 +114,16 @@ impl OfEach<Legs> {
         receipt
     }
 
-    /// Returns the share of the `informative` terms that the best hit of all holds, 0 to 1, beside the messages `shown` of whoever asks.
-    pub(super) fn relevance(&self, informative: &[Term], shown: &HashSet<MessageId>) -> f32 {
-        let own = self.own.relevance(informative, shown);
-        self.theirs().map(|legs| legs.relevance(informative, &HashSet::new())).fold(own, f32::max)
+    /// Returns the share of the `informative` terms that the best hit of all beside the messages of the `window` holds, 0 to 1.
+    pub(super) fn relevance(&self, informative: &[Term], window: &HashSet<MessageId>) -> f32 {
+        let of =
+            |(owner, legs): (Option<&Scope>, &Legs)| legs.relevance(informative, &|item| is_in(window, (owner, item)));
+        self.iter().map(of).fold(0.0, f32::max)
     }
 
-    /// Returns whether something found beside the messages `shown` of whoever asks is worth its tokens.
-    pub(super) fn is_relevant(&self, informative: &[Term], relevance: f32, shown: &HashSet<MessageId>) -> bool {
-        self.own.is_relevant(informative, relevance, shown)
-            || self.theirs().any(|legs| legs.is_relevant(informative, relevance, &HashSet::new()))
-    }
-
-    /// Returns what those have who share. A message of theirs may have the id of one that is shown.
-    fn theirs(&self) -> impl Iterator<Item = &Legs> {
-        self.shared.iter().map(|(_, legs)| legs)
+    /// Returns whether something found beside the messages of the `window` is worth its tokens.
+    pub(super) fn is_relevant(&self, informative: &[Term], relevance: f32, window: &HashSet<MessageId>) -> bool {
+        self.iter().any(|(owner, legs)| legs.is_relevant(informative, relevance, &|item| is_in(window, (owner, item))))
     }
 
     /// Scores what all owners have by the same rule: counts their texts as one collection, else a word would weigh less the fewer

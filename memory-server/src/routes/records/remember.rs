@@ -148,9 +148,10 @@ fn as_new(id: RecordId) -> Value {
     json!({ "id": id, "outcome": "stored" })
 }
 
-/// Returns the id of the record that a request makes, if it has a key.
-fn id_of(headers: &HeaderMap) -> Result<Option<RecordId>, Problem> {
-    Ok(key(headers)?.map(|key| RecordId::of_content(&[b"remember", key].concat())))
+/// Returns the id of the record that a request makes, if it has a key: made of the key and of the record that is replaced, if one is.
+fn id_of(headers: &HeaderMap, old: Option<RecordId>) -> Result<Option<RecordId>, Problem> {
+    let old = old.map(|old| *old.0.as_bytes()).unwrap_or_default();
+    Ok(key(headers)?.map(|key| RecordId::of_content(&[b"remember", old.as_slice(), key].concat())))
 }
 
 /// Returns what is told of a record that an earlier request with the same key has made: as if it had been told once more.
@@ -159,7 +160,8 @@ fn as_known(stored: &StoredRecord) -> Value {
 }
 
 /// Remembers a fact, a preference or any other note. What says the same as a record is one more telling of it. With a header
-/// `Idempotency-Key` it is a record of its own, as with an `id`, and a repeat changes nothing, whatever became of the record.
+/// `Idempotency-Key` it is a record of its own, as with an `id`, and a repeat changes nothing, also where the record was superseded. If
+/// it was forgotten, a repeat tells it anew.
 #[utoipa::path(post, path = "/v1/records", tag = "records", security(("token" = [])), request_body = Told,
     params(("Idempotency-Key" = Option<String>, Header, description = "1 to 255 bytes; the same for each repeat.")),
     responses((status = 200, description = "`id`, `outcome`, `version` and `durability`; to a token that may not read, the `id` \
@@ -170,7 +172,7 @@ pub(crate) async fn remember(
     headers: HeaderMap,
     Json(told): Json<Told>,
 ) -> Result<Response<Body>, Problem> {
-    let key = id_of(&headers)?;
+    let key = id_of(&headers, None)?;
     if let Some(stored) = told.made_with(key, &ada).await? {
         return Ok(answer(&if caller.may_read() { as_known(&stored) } else { as_new(stored.record.id) }));
     }
@@ -193,7 +195,7 @@ pub(crate) async fn supersede(
     headers: HeaderMap,
     Json(told): Json<Told>,
 ) -> Result<Response<Body>, Problem> {
-    let key = id_of(&headers)?;
+    let key = id_of(&headers, Some(old))?;
     let stored = unexpired(&ada, &[old]).await?.pop().ok_or_else(|| Problem::absent("record"))?;
     if let Some(why) = kept_by_tools(&stored.record) {
         return Err(Problem::new(StatusCode::CONFLICT, why));
