@@ -9,6 +9,9 @@ use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::sync::watch;
 
+/// How many calls wait at the most. Nothing more is read from a client that sends more, until one of them is answered.
+const WAITING: usize = 100;
+
 /// A transport that hands on a call of a tool when the one before it is answered. All other messages pass at once.
 pub(super) struct InOrder<T> {
     inner: T,
@@ -82,7 +85,7 @@ impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for InOr
             }
             // Both may be dropped in the middle: what was read stays in the transport, and a change stays one.
             tokio::select! {
-                message = self.inner.receive(), if !self.is_over => match message {
+                message = self.inner.receive(), if !self.is_over && self.waiting.len() < WAITING => match message {
                     Some(message) => if let Some(passes) = self.sort(message) { return Some(passes) },
                     None => self.is_over = true,
                 },
@@ -134,23 +137,44 @@ mod tests {
         }))
     }
 
+    fn call(id: i64) -> serde_json::Value {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "search" } })
+    }
+
+    fn ping() -> serde_json::Value {
+        json!({ "jsonrpc": "2.0", "id": 9, "method": "ping" })
+    }
+
+    fn client(sent: impl IntoIterator<Item = serde_json::Value>) -> InOrder<Sent> {
+        InOrder::new(Sent(sent.into_iter().map(|sent| serde_json::from_value(sent).unwrap()).collect()))
+    }
+
+    fn answer(id: i64) -> TxJsonRpcMessage<RoleServer> {
+        JsonRpcMessage::response(ServerResult::empty(()), RequestId::Number(id))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_more_is_read_while_many_calls_wait() {
+        let many = 101 + i64::try_from(WAITING).unwrap();
+        let mut calls = client((101..=many).map(call).chain([ping()]));
+        assert_eq!(next(&mut calls).await, Some(Some(101)));
+        assert_eq!((next(&mut calls).await, calls.waiting.len()), (None, WAITING));
+        calls.send(answer(101)).await.unwrap();
+        assert_eq!(next(&mut calls).await, Some(Some(102)));
+        assert_eq!(next(&mut calls).await, Some(Some(9)));
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_call_waits_for_the_answer_of_the_one_before_it_and_other_messages_pass() {
-        let call =
-            |id: i64| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "search" } });
         let cancel = |id: i64| {
             let params = json!({ "requestId": id });
             json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })
         };
-        let ping = json!({ "jsonrpc": "2.0", "id": 9, "method": "ping" });
-        let sent = [call(1), call(2), ping, call(3), cancel(3), call(4), call(5)];
-        let mut calls =
-            InOrder::new(Sent(sent.into_iter().map(|sent| serde_json::from_value(sent).unwrap()).collect()));
+        let mut calls = client([call(1), call(2), ping(), call(3), cancel(3), call(4), call(5)]);
         for first in [1, 9, 0] {
             assert_eq!(next(&mut calls).await, Some(Some(first)));
         }
         assert_eq!(next(&mut calls).await, None);
-        let answer = |id: i64| JsonRpcMessage::response(ServerResult::empty(()), RequestId::Number(id));
         // An answer of another request frees nobody.
         calls.send(answer(9)).await.unwrap();
         assert_eq!(next(&mut calls).await, None);
