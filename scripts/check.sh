@@ -42,7 +42,7 @@ code() {
   step "tests compile with less than all features"
   # What memory needs alone would have a hundred crates of third parties checked anew; the others bring what they use of those.
   cargo check --quiet --tests -p memory -p memory-core -p memory-elastic -p memory-models -p memory-postgres -p memory-server \
-    --no-default-features --features memory/redis,memory/sqlite,memory-models/local,memory-postgres/tls
+    --no-default-features --features memory/redis,memory/sqlite,memory-core/default,memory-models/local,memory-postgres/tls
 
   step "bans, licences, sources"
   if command -v cargo-deny > /dev/null; then
