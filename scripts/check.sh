@@ -40,7 +40,7 @@ code() {
   cargo clippy --workspace --all-targets --all-features -- -D warnings
 
   step "tests compile with less than all features"
-  # What memory needs alone would have a hundred crates of third parties checked anew; the others bring what they use of those.
+  # The other crates are named for the features that they ask of third parties: with memory alone, a hundred were checked once more.
   cargo check --quiet --tests -p memory -p memory-core -p memory-elastic -p memory-models -p memory-postgres -p memory-server \
     --no-default-features --features memory/redis,memory/sqlite,memory-core/default,memory-models/local,memory-postgres/tls
 
@@ -60,7 +60,7 @@ code() {
   cargo build --quiet --workspace --all-features --example doc_links
   # A crate that is documented before its dependency has a folder is given no links into it: which is first, chance decides.
   (mkdir -p "${CARGO_TARGET_DIR:-target}/doc" && cd "${CARGO_TARGET_DIR:-target}/doc" && mkdir -p "${crates[@]}")
-  # With all features, then with the default ones. Examples and the transformer bring what was checked of third parties already.
+  # With all features, then the default ones. `--examples` and `local` give third parties the features that clippy checked.
   document() {
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet --lib --examples "$@"
     "${CARGO_TARGET_DIR:-target}/debug/examples/doc_links" "${CARGO_TARGET_DIR:-target}/doc" "${crates[@]}"

@@ -9,10 +9,11 @@ use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::sync::watch;
 
-/// How many calls wait at the most. Nothing more is read from a client that sends more, until one of them is answered.
+/// How many calls wait at the most. While so many do, nothing is read: no other message, no cancellation, no end.
 const WAITING: usize = 100;
 
-/// A transport that hands on a call of a tool when the one before it is answered. All other messages pass at once.
+/// A transport that hands on a call of a tool when the one before it is answered. All other messages pass as soon as they
+/// are read.
 pub(super) struct InOrder<T> {
     inner: T,
     waiting: VecDeque<(RequestId, RxJsonRpcMessage<RoleServer>)>,

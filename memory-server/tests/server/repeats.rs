@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::bed::{Bed, Call};
 
 #[tokio::test]
-async fn a_repeated_request_with_a_key_changes_nothing_whatever_became_of_its_record() {
+async fn a_repeated_request_with_a_key_changes_nothing_unless_its_record_was_forgotten() {
     let bed = Bed::new().await;
     let tell = |text: &str| {
         let told = json!({ "text": text, "ttl_seconds": 3_600 });
