@@ -87,7 +87,7 @@ tests() {
   local code=0
   scripts/tests.py "$@" 2>&1 | tee "$log" || code=$?
 
-  step "ceilings of the calls of three tiers, unoptimised, at a fifth of the size"
+  step "ceilings of the calls of three tiers, as tests are built, at a fifth of the size"
   # The full size, optimised: cargo bench -p memory-sqlite --bench tiers. On a busy machine the calls of a run take twice their time: of
   # three runs, one below all ceilings is enough, and the last one counts.
   for _ in 1 2 3; do
