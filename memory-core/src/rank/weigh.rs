@@ -191,6 +191,11 @@ mod tests {
     }
 
     #[test]
+    fn the_best_score_is_never_below_zero() {
+        assert_eq!([best(&[0.5, 2.5, 2.0]), best(&[-3.0, -2.0]), best(&[])], [2.5, 0.0, 0.0]);
+    }
+
+    #[test]
     fn a_borrower_stands_below_its_lender() {
         let session = SessionId::new("one").unwrap();
         let places: Vec<_> = [1, 2, 4, 9].map(|seq| Some((&session, Seq(seq)))).into();
