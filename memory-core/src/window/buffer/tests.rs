@@ -54,6 +54,8 @@ fn a_setting_changes_itself_alone() {
     assert_eq!(set, expected);
     let clamped = default.with_shares(7.0, 3.0).with_max_summaries(40, 0);
     assert_eq!((clamped.high, clamped.low, clamped.merge), (1.0, 1.0, 2));
+    let ordered = default.with_shares(0.5, 0.75);
+    assert_eq!((ordered.high, ordered.low), (0.5, 0.5));
 }
 
 #[test]
@@ -106,6 +108,7 @@ fn settings_that_cannot_be_kept_are_refused() {
         (with(None, Some(0), None, false), "the capacity of a buffer is at least 1"),
         (with(Some(5), Some(0), None, false), "the capacity of a buffer is at least 1"),
         (with(None, None, Some(0), false), "the limit of a buffer is at least 1"),
+        (BufferConfig::default().with_summarize_after(0), "the number of messages of a buffer is at least 1"),
         (BufferConfig::default().with_max_summaries(0, 2), "the number of summaries of a buffer is at least 1"),
         (with(Some(6), Some(5), None, false), "a window of 6 messages is above the capacity of 5"),
         (with(Some(5), Some(9), None, true), "a window of 5 messages moves with each message"),
