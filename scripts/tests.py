@@ -100,10 +100,11 @@ def main():
         one.start()
     for one in lanes:
         one.join()
-    print("\nthe longest programs, in seconds, and those of processors without what servers in containers take:")
+    print("\nthe longest programs: seconds, and seconds of processors (servers in containers are not counted)")
     for name, (seconds, computing) in sorted(took.items(), key=lambda entry: -entry[1][0])[:24]:
         print(f"{seconds:7.0f} {computing:7.0f}  {name}")
-    print(f"all in {time.monotonic() - start:.0f} s, of processors {sum(computing for _, computing in took.values()):.0f} s")
+    computing = sum(computing for _, computing in took.values())
+    print(f"all in {time.monotonic() - start:.0f} s; {computing:.0f} s of processors")
     for name in failed:
         print(f"error: {name} failed")
     return 1 if failed else 0

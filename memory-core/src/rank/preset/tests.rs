@@ -167,21 +167,19 @@ fn a_ranking_whose_scores_cannot_be_compared_is_refused() {
     for share in [0.0, 0.25, 1.0] {
         assert!(blend(share).check().is_ok(), "{share}");
     }
+    let weighted = |weights, recency_weight, importance_weight| {
+        let recency = Recency::Rank;
+        Ranking::Weighted { weights, recency_weight, recency, importance_weight }
+    };
+    let one = Weights { text: 1.0, vector: 1.0 };
     let mut refused = vec![blend(1.5)];
     for number in [-0.1, LARGEST * 2.0, f32::NAN] {
-        let (one, recency) = (Weights { text: 1.0, vector: 1.0 }, Recency::Rank);
         for weights in [Weights { text: number, ..one }, Weights { vector: number, ..one }] {
             refused.extend([Ranking::ZScore(weights), Ranking::MinMax(weights), Ranking::Rrf { k: 60.0, weights }]);
-            refused.push(Ranking::Weighted { weights, recency_weight: 0.0, recency, importance_weight: 0.0 });
+            refused.push(weighted(weights, 0.0, 0.0));
         }
-        let weighted = |recency_weight, importance_weight| Ranking::Weighted {
-            weights: one,
-            recency_weight,
-            recency,
-            importance_weight,
-        };
         refused.extend([blend(number), Ranking::Rrf { k: number, weights: one }]);
-        refused.extend([weighted(number, 0.0), weighted(0.0, number)]);
+        refused.extend([weighted(one, number, 0.0), weighted(one, 0.0, number)]);
     }
     for ranking in refused {
         assert!(matches!(ranking.check(), Err(Error::Invalid { .. })), "{ranking:?}");
