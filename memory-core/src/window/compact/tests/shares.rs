@@ -115,6 +115,19 @@ fn the_newest_turn_is_folded_inside_by_the_room_that_contexts_leave_to_it() {
 }
 
 #[test]
+fn the_newest_turn_is_folded_at_its_share_and_its_summaries_are_merged_above_theirs() {
+    let reason = |list: &[Vec<(Said, u64)>]| {
+        plan_turn(&rows(&list.concat()), &BufferConfig::default(), 1_000).map(|plan| plan.reason)
+    };
+    assert_eq!(reason(&[vec![(Said::User, 99)], STEP.repeat(7)]), None);
+    assert_eq!(reason(&[vec![(Said::User, 100)], STEP.repeat(7)]), Some(FoldReason::Turn));
+    for (each, expected) in [(125, FoldReason::Turn), (126, FoldReason::Summaries)] {
+        let turn = [vec![(Said::User, 50)], [(Said::Summary(10), each)].repeat(2), STEP.repeat(5)];
+        assert_eq!(reason(&turn), Some(expected), "{each}");
+    }
+}
+
+#[test]
 fn a_plan_names_its_rows_and_gives_the_summariser_those_that_say_something() {
     let mut all = rows(&turns(8, 50));
     let first = all[0].seq;
