@@ -78,8 +78,8 @@ fn cut(context: &Context, fitting: &Fitting) -> Option<String> {
 fn going(parts: &[&Part]) -> Vec<usize> {
     let mut left = parts.iter().filter(|part| !is_block(part)).count();
     let turns = parts.iter().map(|part| match part.kind {
-        PartKind::Summary | PartKind::Synopsis => 1,
         PartKind::Recalled => 2,
+        _ if is_block(part) => 1,
         _ => {
             left -= 1;
             if left < 2 { 3 } else { 0 }

@@ -65,6 +65,16 @@ fn a_tail_has_as_many_messages_as_are_asked_for_but_the_last_turn_is_whole() {
 }
 
 #[test]
+fn a_tail_may_take_all_the_room_and_shows_the_summaries_just_before_it() {
+    let rows = [summary(1), said(Role::User, 10), summary(1), said(Role::User, 10)];
+    let ledger = Ledger::of(&rows);
+    let cut = |limit: u64| cut(&ledger, limit, &FitOptions::default());
+    let kept = |summaries: Vec<usize>, tokens: u64| Cut { summaries, start: 3, end: 4, tokens, fits: true };
+    assert_eq!([cut(10), cut(11), cut(12)], [kept(vec![], 10), kept(vec![2], 11), kept(vec![2], 11)]);
+    assert!(!cut(9).fits);
+}
+
+#[test]
 fn a_tail_in_steps_begins_at_the_first_turn_after_a_step() {
     let rows: Vec<_> = (0..10).flat_map(|_| [said(Role::User, 20), said(Role::Assistant, 20)]).collect();
     let ledger = Ledger::of(&rows);
