@@ -124,7 +124,7 @@ impl WorkingTier {
     }
 
     /// Puts a note, in place of the one with its id, and makes room for it. Returns none if something was forgotten since
-    /// `forgotten`: then the note has to be checked again.
+    /// `forgotten`, or another note of the owner tells of a later erasure: then the note has to be checked again.
     ///
     /// # Errors
     /// `Invalid` if the note alone is larger than the tier.
@@ -135,7 +135,10 @@ impl WorkingTier {
             return Err(Error::invalid(format!("the note takes {bytes} bytes, and the working tier holds {most}")));
         }
         let mut shelves = self.shelves.lock();
-        Ok((shelves.forgotten == forgotten).then(|| shelves.put(scope, kept, most, now)))
+        if shelves.forgotten != forgotten {
+            return Ok(None);
+        }
+        Ok(shelves.put(scope, kept, most, now))
     }
 
     /// Returns the notes of an owner in an epoch. Those of earlier ones are dropped.

@@ -52,6 +52,7 @@ mod read;
 mod refusal;
 mod source;
 mod stream;
+mod surrogates;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -68,5 +69,6 @@ pub use job::{Import, Progress};
 pub use position::Within;
 pub use refusal::{Foreign, Refusal};
 pub use source::Source;
+pub use surrogates::mend_surrogates;
 pub use tally::{Rejection, Tally};
 pub use time::longmemeval_time;

@@ -39,9 +39,11 @@ pub(crate) async fn run(call: &Call, args: &Forget, output: &mut Output) -> Resu
 
 /// Forgets a conversation, whose name may be mistyped.
 async fn forget_session(scoped: &Scoped, session: &SessionId) -> Result<ForgetReceipt, Failure> {
-    // Asked for first, also where nothing is left of it: an earlier call may have been cut off.
+    // A branch may have no messages of its own.
+    let was_there = sessions::exists(scoped, session).await?;
+    // Also where nothing is left of it: an earlier call may have been cut off.
     let receipt = scoped.forget(&What::Session(session.clone())).await?;
-    if is_empty(&receipt) {
+    if is_empty(&receipt) && !was_there {
         return Err(Failure::Usage(sessions::no_such(scoped, session).await?));
     }
     Ok(receipt)

@@ -56,6 +56,19 @@ fn a_search_of_a_branch_looks_at_the_past_that_it_shares() {
 }
 
 #[test]
+fn a_branch_without_messages_of_its_own_is_forgotten_as_any_conversation() {
+    let bed = Bed::new();
+    bed.import(&conversations());
+    bed.json(&["fork", "garden", "what if", "--at", "2"]);
+    let forgotten = bed.run(&["forget", "--session", "what if"]);
+    assert_eq!((forgotten.code, forgotten.complaints().as_str()), (0, ""), "{}", forgotten.stdout);
+    let again = bed.run(&["forget", "--session", "what if"]);
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("there is no session what if"), "{}", again.stderr);
+    assert_eq!(bed.run(&["show", "garden"]).code, 0);
+}
+
+#[test]
 fn a_branch_is_begun_once_and_wrong_calls_say_what_is_wrong() {
     let bed = branched();
     let again = bed.run(&["fork", "garden", "what if", "--at", "2"]);

@@ -86,7 +86,7 @@ impl Drop for UpkeepTask {
 }
 
 impl Memory {
-    /// Runs upkeep as a task of the current runtime: after every write, and at least every 30 seconds.
+    /// Runs upkeep as a task of the current runtime: at once, after every write, and at least every 30 seconds.
     ///
     /// The task continues after every failure, even if a model panics, and logs failures as warnings. Facts are found beside everything
     /// else, so an extractor that is slow holds up no index. The task ends at once if truth is open for reading only.
@@ -109,6 +109,8 @@ impl Memory {
             if memory.inner.only_reads {
                 return;
             }
+            // An earlier process may have left something to do.
+            memory.inner.changed.notify_one();
             loop {
                 tokio::select! {
                     () = stopped.notified() => {

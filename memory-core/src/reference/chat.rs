@@ -119,8 +119,8 @@ impl ChatStore for MemChat {
 
     async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         let state = self.state.lock();
-        let found = |owner: &Owner| ids.iter().filter_map(|id| owner.content(*id).cloned()).collect();
-        Ok(FoundMessages { messages: state.read(scope, found), complete: true })
+        let found = |owner: &Owner| ids.iter().filter_map(|id| owner.row(*id).cloned()).collect::<Vec<_>>();
+        Ok(FoundMessages::of(state.read(scope, found)))
     }
 
     async fn sessions(&self, scope: &Scope, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>> {

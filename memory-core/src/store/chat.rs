@@ -262,8 +262,18 @@ pub struct Slice {
 pub struct FoundMessages {
     /// The messages.
     pub messages: Vec<StoredMessage>,
+    /// The ids of forgotten messages: they stay taken as long as their session is there.
+    pub forgotten: Vec<MessageId>,
     /// False if a layer answered without its primary.
     pub complete: bool,
+}
+
+impl FoundMessages {
+    /// Returns all that was found: rows with their messages, and rows of forgotten ones without.
+    pub fn of(rows: impl IntoIterator<Item = StoredMessage>) -> Self {
+        let (messages, forgotten): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.message.is_some());
+        Self { messages, forgotten: forgotten.into_iter().map(|row| row.id).collect(), complete: true }
+    }
 }
 
 /// A change of the window.
@@ -344,7 +354,8 @@ pub trait ChatStore: Store {
     /// Reads no more than the page, so its cost does not depend on the length of the session.
     async fn read(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice>;
 
-    /// Returns the messages with these ids, in the order of `ids`. Absent, forgotten and foreign ids are all skipped.
+    /// Returns the messages with these ids, in the order of `ids`, and which of the ids belong to forgotten messages of the owner.
+    /// Absent and foreign ids are skipped.
     async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages>;
 
     /// Returns up to `limit` sessions that hold messages, after the session `after`, in the order of their ids.

@@ -99,9 +99,13 @@ impl Shelves {
     }
 
     /// Puts a note behind the others, in place of the one with its id, and makes room until no more than `most` bytes are taken.
-    pub(super) fn put(&mut self, scope: &Scope, kept: Kept, most: u64, now: Timestamp) -> Placed {
+    /// None if notes of a later epoch are there: then the owner was erased after this one was checked.
+    pub(super) fn put(&mut self, scope: &Scope, kept: Kept, most: u64, now: Timestamp) -> Option<Placed> {
         let (id, epoch) = (kept.stored.record.id, kept.epoch);
         self.advance(scope, epoch);
+        if self.owners.get(scope).is_some_and(|shelf| shelf.epoch > epoch) {
+            return None;
+        }
         let is_new = !self.holds(scope, id);
         if !is_new {
             self.retain(scope, |old| old.stored.record.id != id);
@@ -119,7 +123,7 @@ impl Shelves {
             *placed.evicted.entry(owner).or_default() += count;
         }
         placed.evicted.retain(|_, count| *count > 0);
-        placed
+        Some(placed)
     }
 
     /// Takes out the expired notes of the owner who takes the most or, if none has expired, the oldest one; but not what was just

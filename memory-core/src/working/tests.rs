@@ -138,6 +138,16 @@ fn an_erasure_takes_the_notes_of_earlier_epochs_alone() {
     assert_eq!(tier.shelves.lock().bytes(), 0);
 }
 
+#[test]
+fn a_note_from_before_an_erasure_is_not_put_beside_later_ones() {
+    let (tier, ada) = (tier(u64::MAX), owner("ada"));
+    put(&tier, &ada, NewNote { epoch: Epoch(1), ..note("b", None) }, 0);
+    // Another process erased, so that nothing here was forgotten.
+    let placed = tier.put(&ada, note("a", None), tier.forgotten(), Timestamp(0)).unwrap();
+    assert_eq!((placed, texts(&tier, &ada)), (None, Vec::<String>::new()));
+    assert_eq!(tier.notes(&ada, Epoch(1)).newest(&Filter::All, 9).len(), 1);
+}
+
 proptest! {
     #[test]
     fn s1_6_the_bound_holds_after_every_put(

@@ -192,7 +192,7 @@ fn chunk(read: &Read, epoch: i64, last: Option<(i64, i64)>) -> Result<QueryBuild
 /// Reads messages by id, in the order of `ids`.
 pub(super) async fn get(server: &Postgres, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
     if ids.is_empty() {
-        return Ok(FoundMessages { messages: Vec::new(), complete: true });
+        return Ok(FoundMessages::of([]));
     }
     let list: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
     let found = server.run(Call::statement(READ).rows(ids.len()), (scope.clone(), list), |connection, (scope, ids)| {
@@ -204,7 +204,7 @@ pub(super) async fn get(server: &Postgres, scope: &Scope, ids: &[MessageId]) -> 
         })
     });
     let found = found.await?;
-    Ok(FoundMessages { messages: ids.iter().filter_map(|id| found.get(id).cloned()).collect(), complete: true })
+    Ok(FoundMessages::of(ids.iter().filter_map(|id| found.get(id).cloned())))
 }
 
 fn by_id(row: &PgRow) -> Attempt<(MessageId, StoredMessage)> {

@@ -43,6 +43,7 @@ fn migrations() -> Vec<Migration> {
         plain(28, "half enlisted", include_str!("../../migrations/0028_half_enlisted.sql")),
         plain(29, "places", include_str!("../../migrations/0029_places.sql")),
         plain(30, "found facts", include_str!("../../migrations/0030_found_facts.sql")),
+        plain(31, "forgotten", include_str!("../../migrations/0031_forgotten.sql")),
     ]
 }
 

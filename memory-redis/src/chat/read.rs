@@ -161,7 +161,7 @@ fn matches(filter: &Filter, row: &StoredMessage) -> bool {
 
 /// Reads messages by id, in the order of `ids`.
 pub(super) async fn get(redis: &Redis, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
-    let (mut messages, mut rest) = (Vec::new(), ids);
+    let (mut rows, mut rest) = (Vec::new(), ids);
     while !rest.is_empty() {
         let some = rest.iter().take(IDS).map(|id| id.0.as_bytes().to_vec());
         let call = Call::new(&script::GET, redis.keys().owner(scope)).number(STEP_BYTES).args(some);
@@ -172,10 +172,10 @@ pub(super) async fn get(redis: &Redis, scope: &Scope, ids: &[MessageId]) -> Resu
         // Where the rows are large, a step answers for some of the ids.
         rest = rest.get(entries.len()..).unwrap_or_default();
         for entry in entries {
-            messages.extend(found(entry)?);
+            rows.extend(found(entry)?);
         }
     }
-    Ok(FoundMessages { messages, complete: true })
+    Ok(FoundMessages::of(rows))
 }
 
 fn found(mut entry: Reply) -> Result<Option<StoredMessage>> {

@@ -26,7 +26,7 @@ const READ: &str = "read messages";
 const GET: &str = "SELECT item.id, item.seq, item.tokens, item.counter, item.first, item.archived_by, item.digest, item.body, session.key \
      FROM owner CROSS JOIN json_each(?3) AS wanted CROSS JOIN message AS item CROSS JOIN session \
      WHERE owner.truth = ?1 AND owner.key = ?2 AND owner.buried = 0 \
-     AND item.owner = owner.id AND item.id = unhex(wanted.value) AND item.body IS NOT NULL AND session.id = item.session";
+     AND item.owner = owner.id AND item.id = unhex(wanted.value) AND session.id = item.session";
 
 /// Selects active instructions and the newest active summary. The first three conditions are those of the index.
 const PINNED: &str = " AND item.archived_by IS NULL AND item.body IS NOT NULL \
@@ -136,7 +136,7 @@ async fn rows(
 /// Reads messages by id, in the order of `ids`.
 pub(super) async fn get(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
     if ids.is_empty() {
-        return Ok(FoundMessages { messages: Vec::new(), complete: true });
+        return Ok(FoundMessages::of([]));
     }
     let (scope, wanted) = (scope.clone(), list(ids.iter().map(|id| id.0.as_bytes())));
     // A single statement is a transaction.
@@ -153,7 +153,7 @@ pub(super) async fn get(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> Resu
         })
     });
     let found = work.await?;
-    Ok(FoundMessages { messages: ids.iter().filter_map(|id| found.get(id).cloned()).collect(), complete: true })
+    Ok(FoundMessages::of(ids.iter().filter_map(|id| found.get(id).cloned())))
 }
 
 /// Returns the message of a row that names its session.

@@ -194,8 +194,7 @@ impl ChatStore for TinyChat {
 
     async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         let owner = self.owner(scope);
-        let rows = ids.iter().filter_map(|id| owner.row(*id)).filter(|row| row.message.is_some());
-        Ok(FoundMessages { messages: rows.cloned().collect(), complete: true })
+        Ok(FoundMessages::of(ids.iter().filter_map(|id| owner.row(*id).cloned())))
     }
 
     async fn sessions(&self, scope: &Scope, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>> {

@@ -12,6 +12,7 @@ scenarios!(TABLE: Chat = [
     gets_rows_as_a_page_shows_them,
     gets_from_all_sessions_of_the_owner,
     skips_absent_forgotten_and_foreign_ids_alike,
+    tells_which_ids_were_forgotten,
     an_empty_list_gets_nothing,
 ]);
 
@@ -55,6 +56,19 @@ async fn skips_absent_forgotten_and_foreign_ids_alike(bed: Bed<Chat>) -> Scene {
     wanted.extend(mine);
     wanted.extend(foreign);
     equal(texts(&ada.get(&wanted).await?), ["one", "three"])
+}
+
+async fn tells_which_ids_were_forgotten(bed: Bed<Chat>) -> Scene {
+    let (ada, bob) = (Talk::plain(&bed)?, Talk::new(&bed, "bob", "s")?);
+    let mut wanted = ids(&ada.say(&["one", "two"]).await?);
+    let foreign = ids(&bob.say(&["secret"]).await?);
+    let forgotten: Vec<_> = wanted.iter().copied().take(1).collect();
+    ada.chat.store().redact(&ada.scope, &forgotten).await?;
+    bob.chat.store().redact(&bob.scope, &foreign).await?;
+    wanted.extend(foreign);
+    wanted.push(MessageId::fresh());
+    let found = ada.chat.store().get(&ada.scope, &wanted).await?;
+    equal((texts(&found.messages), found.forgotten), (vec!["two".to_owned()], forgotten))
 }
 
 async fn an_empty_list_gets_nothing(bed: Bed<Chat>) -> Scene {

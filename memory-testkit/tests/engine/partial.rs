@@ -20,7 +20,7 @@ impl Break for Partial {
     }
 
     async fn get(&self, _: &Arc<MemChat>, _: &Scope, _: &[MessageId]) -> Result<FoundMessages> {
-        Ok(FoundMessages { messages: Vec::new(), complete: false })
+        Ok(FoundMessages { complete: false, ..FoundMessages::of([]) })
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use memory_core::engine::{Remember, Search};
-use memory_core::{Error, Result};
+use memory_core::reference::MemText;
+use memory_core::{Analysis, Error, Result};
 use memory_testkit::doubles::{Counting, EmbedderMode, Faulty, Tap, When};
 
 use crate::bench::{Bench, Taps, session};
@@ -97,6 +98,20 @@ async fn the_task_indexes_after_a_write_and_stops() {
         }
     });
     assert!(found.await.is_ok());
+    task.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_task_begins_with_what_an_earlier_process_left() {
+    let text = Arc::new(MemText::new(Analysis::english().name()));
+    let bench = Bench::with(Taps::default(), |builder| builder.text(text.clone())).await;
+    bench.tend().await;
+    bench.session("ada").append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+    let later = bench.elsewhere().text(text).build().await.unwrap();
+    let task = later.upkeep();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let scope = bench.owner("ada").scope().clone();
+    assert_eq!(later.of(&scope).search(&Search::new("Aurora")).await.unwrap().hits.len(), 1);
     task.stop().await;
 }
 

@@ -130,7 +130,7 @@ struct LosesIds;
 #[async_trait]
 impl chat_stores::Break for LosesIds {
     async fn get(&self, _: &MemChat, _: &Scope, _: &[MessageId]) -> Result<FoundMessages> {
-        Ok(FoundMessages { messages: Vec::new(), complete: true })
+        Ok(FoundMessages::of([]))
     }
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::engine::{Event, Forget};
+use memory_core::engine::{Event, Forget, PartKind, Search};
 use memory_core::layer::WriteBehind;
+use memory_core::reference::MemJournal;
 use memory_core::store::Store as _;
 use memory_core::store::chat::{Append, ChatStore, NewMessage, Page};
 use memory_core::store::upkeep::Upkeep;
@@ -149,6 +150,39 @@ async fn o8_what_was_queued_while_nothing_was_known_is_set_aside_if_the_session_
     say(&talk, numbered(2..3)).await;
     talk.flush().await.unwrap();
     assert_eq!(bed.stored().await, numbered(0..3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn o8_a_repeated_append_shows_nothing_that_was_forgotten_elsewhere_or_by_an_earlier_process() {
+    for is_elsewhere in [true, false] {
+        let bed = Bed::new();
+        let (memory, other) = (bed.open().await, bed.open_with(Arc::new(MemJournal::new(100))).await);
+        let said = message("aurora");
+        session(&memory).append(vec![said.clone()]).await.unwrap();
+        session(&memory).flush().await.unwrap();
+        let forgetter = if is_elsewhere { &other } else { &memory };
+        assert!(forgetter.of(&ada()).forget(&Forget::Messages(vec![said.id])).await.unwrap().complete);
+        let memory = if is_elsewhere { memory } else { bed.open().await };
+        let talk = session(&memory);
+        talk.append(vec![said.clone()]).await.unwrap();
+        say(&talk, numbered(0..1)).await;
+        assert_eq!(read(&talk).await, (numbered(0..1), true));
+        let shows = || async {
+            let owner = memory.of(&ada());
+            let found = owner.search(&Search::new("aurora")).await.unwrap();
+            let context = talk.context("aurora", 1_000).await.unwrap();
+            let kept = context.parts.iter().filter(|part| part.kind != PartKind::Query);
+            let told = kept.filter(|part| part.message.text().contains("aurora")).count();
+            (found.hits.len(), told, owner.messages(&[said.id]).await.unwrap().len())
+        };
+        assert_eq!(shows().await, (0, 0, 0));
+        // What is known of it is not lost while the primary is away.
+        bed.faults.go_away();
+        assert_eq!(read(&talk).await, (numbered(0..1), false));
+        bed.faults.come_back();
+        assert_eq!(memory.flush(Duration::from_secs(10)).await, 0);
+        assert_eq!((read(&talk).await, shows().await), ((numbered(0..1), true), (0, 0, 0)));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -37,6 +37,9 @@ pub(crate) struct Faults {
     pub(crate) restored: Mutex<Option<Arc<MemChat>>>,
     pub(crate) appends: AtomicU64,
     pub(crate) reads: AtomicU64,
+    /// How many calls read a session now, and how many did at most.
+    reading: AtomicU64,
+    pub(crate) read_at_once: AtomicU64,
 }
 
 fn failed(transience: Transience) -> Error {
@@ -107,6 +110,10 @@ impl Break for Arc<Faults> {
     async fn read(&self, inner: &Arc<MemChat>, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
         self.check()?;
         self.reads.fetch_add(1, Ordering::SeqCst);
+        let reading = self.reading.fetch_add(1, Ordering::SeqCst) + 1;
+        self.read_at_once.fetch_max(reading, Ordering::SeqCst);
+        tokio::task::yield_now().await;
+        self.reading.fetch_sub(1, Ordering::SeqCst);
         self.standing(inner).read(scope, session, page).await
     }
 

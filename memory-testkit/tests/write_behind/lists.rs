@@ -1,4 +1,4 @@
-//! Lists of conversations of which some wait: complete, and read a few at a time.
+//! Calls about many conversations of which something waits: complete, and they read a few at a time.
 
 use std::sync::atomic::Ordering;
 
@@ -34,4 +34,20 @@ async fn a_page_of_conversations_that_wait_reads_no_more_than_it_shows() {
     }
     assert_eq!(listed, (0..MANY).map(name).collect::<Vec<_>>());
     assert!(owner.sessions(after.as_ref(), 5).await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_that_wait_in_many_conversations_are_found_and_few_of_these_are_read_at_once() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    let owner = memory.of(&ada());
+    let said: Vec<_> = (0..MANY).map(|number| message(format!("waits {number}"))).collect();
+    for (number, said) in said.iter().enumerate() {
+        owner.session(&name(number)).append(vec![said.clone()]).await.unwrap();
+    }
+    let ids: Vec<_> = said.iter().map(|said| said.id).collect();
+    bed.faults.read_at_once.store(0, Ordering::SeqCst);
+    assert_eq!(owner.messages(&ids).await.unwrap().len(), MANY);
+    let at_once = bed.faults.read_at_once.load(Ordering::SeqCst);
+    assert!((2..=16).contains(&at_once), "{at_once} at once");
 }

@@ -79,6 +79,23 @@ async fn a_primary_that_takes_nothing_has_nothing_set_aside() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_primary_that_took_nothing_for_a_while_takes_everything_in_order() {
+    for (seconds, is_poison) in [(6, false), (10, false), (25, false), (10, true), (25, true)] {
+        let bed = Bed::new();
+        let memory = bed.open().await;
+        bed.faults.is_broken.store(true, Ordering::SeqCst);
+        *bed.faults.refuses.lock().unwrap() = is_poison.then_some("poison");
+        say(&session(&memory), is_poison.then(|| "poison".to_owned())).await;
+        say(&session(&memory), numbered(0..10)).await;
+        sleep(Duration::from_secs(seconds)).await;
+        bed.faults.is_broken.store(false, Ordering::SeqCst);
+        sleep(Duration::from_secs(60)).await;
+        let expected = (numbered(0..10), (0, usize::from(is_poison)));
+        assert_eq!((bed.stored().await, bed.held().await), expected, "{seconds} s, {is_poison}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_id_that_holds_other_content_is_refused_at_once_or_set_aside() {
     let bed = Bed::new();
     let memory = bed.open().await;

@@ -13,6 +13,7 @@ use super::queue::{Sink, Stopped};
 use super::refusal::{Foreign, Refusal, title, titled};
 use super::source::Source;
 use super::stream::{self, Line, Reading};
+use super::surrogates::Mended;
 use super::{chatgpt, claude, export, locomo, longmemeval, openai};
 
 /// Elements of no known format that are looked at before it is said of them that they have none: of a file of conversations the first
@@ -21,7 +22,7 @@ const LOOKED_AT: usize = 100;
 
 /// Reads all of `input` into `sink`, and counts it by `meter`. Blocks; stops when the other side does.
 pub(super) fn read(input: impl Read, source: &Source, meter: &Arc<Meter>, sink: &Sink) -> Result<(), Stopped> {
-    let mut input = BufReader::with_capacity(1 << 16, input);
+    let mut input = BufReader::with_capacity(1 << 16, Mended::new(input));
     let sink = &sink.trusting(source.trusts_roles);
     if let Some(kind) = input.fill_buf().ok().and_then(Foreign::of) {
         return sink.reject(1u64, Refusal::Foreign(kind));

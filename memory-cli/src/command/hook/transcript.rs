@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
+use memory::import::mend_surrogates;
 use memory::message::Defaults;
 use memory::store::Limits;
 use memory::{Block, Message, MessageId, Role, Timestamp};
@@ -79,6 +80,7 @@ impl Backwards {
         let (mut begin, mut at) = if from == 0 { (Some(0), Some(Timestamp(0))) } else { (None, None) };
         let (mut messages, mut line) = (Vec::new(), Vec::new());
         while lines.read_until(b'\n', &mut line)? > 0 {
+            mend_surrogates(&mut line);
             if let Ok(mut value) = serde_json::from_slice::<Value>(&line) {
                 at = value.get("timestamp").and_then(Value::as_str).and_then(|text| text.parse().ok()).or(at);
                 if let Some(at) = at {

@@ -96,7 +96,7 @@ impl Inner {
         known.unread.extend(stored.is_err().then_some(Unit::Record));
         let rows = rows.unwrap_or_else(|error| {
             note::<()>(&mut known.degraded, Stage::Chat, &error);
-            FoundMessages { messages: Vec::new(), complete: true }
+            FoundMessages::of([])
         });
         for row in rows.messages {
             known.add(Content::Message(row), filter);
@@ -132,7 +132,7 @@ async fn read_items(
     let ids: Vec<RecordId> = items.filter_map(ItemId::as_record).collect();
     let read_messages = async {
         if messages.is_empty() {
-            return Ok(FoundMessages { messages: Vec::new(), complete: true });
+            return Ok(FoundMessages::of([]));
         }
         stages.time(Stage::Chat, chat.get(scope, &messages)).await
     };

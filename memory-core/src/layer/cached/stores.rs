@@ -44,7 +44,7 @@ impl<S: Store + ?Sized, I: Item> Store for Cached<S, I> {
 impl Cached<dyn ChatStore, StoredMessage> {
     async fn look_up(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         let looked = self.shelf.look(scope, ids).await;
-        let mut found = FoundMessages { messages: Vec::new(), complete: true };
+        let mut found = FoundMessages::of([]);
         if !looked.missing.is_empty() {
             found = self.inner.get(scope, &looked.missing).await?;
         }

@@ -14,7 +14,7 @@ use crate::store::chat::{Fence, Page};
 use crate::store::journal::{Queued, Rejection};
 
 use super::queue::{Key, Stale};
-use super::shared::{READS_AT_ONCE, Shared};
+use super::shared::{SESSIONS_AT_ONCE, Shared};
 
 /// Why messages are rejected that are discarded at once.
 const ERASED: &str = "the session or its owner was erased before the message was queued";
@@ -52,7 +52,7 @@ impl Shared {
     async fn fences(&self, sessions: BTreeSet<Key>) -> Result<BTreeMap<Key, Fence>> {
         let sessions: Vec<Key> = sessions.into_iter().collect();
         let mut fences = BTreeMap::new();
-        for some in sessions.chunks(READS_AT_ONCE) {
+        for some in sessions.chunks(SESSIONS_AT_ONCE) {
             let read = some.iter().map(|(scope, session)| self.fence_of(scope, session));
             let read = try_join_all(read).await?;
             fences.extend(some.iter().cloned().zip(read));

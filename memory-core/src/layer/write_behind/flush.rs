@@ -16,9 +16,9 @@ use crate::scope::Scope;
 use crate::store::chat::{Append, Appended, Fence, NewMessage, Page};
 use crate::store::journal::Queued;
 
-use super::judge::{TRIES, Verdict, pause, verdict};
+use super::judge::{TRIES, Verdict, pause, pause_of_all, verdict};
 use super::queue::{Sending, Stale};
-use super::shared::{Flushed, Placed, Shared};
+use super::shared::{Flushed, Placed, SESSIONS_AT_ONCE, Shared};
 use super::waiting::Reach;
 
 /// Why messages are set aside that were queued while nothing was known of their session.
@@ -66,15 +66,18 @@ impl Shared {
     ) -> Result<()> {
         let mut sessions = self.queue.lock().sessions_of(scope, ids);
         sessions.extend(session.cloned());
-        let flushed = sessions.iter().map(|session| self.flush_session(scope, session));
-        join_all(flushed).await.into_iter().collect()
+        let mut flushed = Vec::with_capacity(sessions.len());
+        for some in sessions.chunks(SESSIONS_AT_ONCE) {
+            flushed.extend(join_all(some.iter().map(|session| self.flush_session(scope, session))).await);
+        }
+        flushed.into_iter().collect()
     }
 
     /// Brings messages to the primary. Fewer go with the next call if it refused some of several.
     pub(super) async fn carry(self: Arc<Self>, sending: Sending) -> Result<()> {
         let mut flight = Flight { shared: &self, sending: &sending, landing: None };
         let (landing, outcome) = match self.deliver(&sending).await {
-            Ok(()) => (Landing { at: Instant::now(), is_in_doubt: false, is_taken: true }, Ok(())),
+            Ok(()) => (Landing { is_taken: true, ..Landing::at(Instant::now()) }, Ok(())),
             Err(error) => {
                 let weighed = self.weigh(&sending, &error).await;
                 let is_over = weighed.is_over;
@@ -168,7 +171,7 @@ impl Shared {
 
     /// Decides what becomes of messages that the primary did not take.
     async fn weigh(&self, sending: &Sending, error: &Error) -> Weighed {
-        let now = Instant::now();
+        let (now, mut passed) = (Instant::now(), 0);
         let (at, is_in_doubt, is_over) = match verdict(error) {
             Verdict::Away { is_in_doubt } => {
                 if matches!(error, Error::Backend { transience: Transience::Late, .. }) {
@@ -191,32 +194,40 @@ impl Shared {
                 let is_aside = self.set_aside(&sending.rows, &error.to_string()).await;
                 (if is_aside { now } else { now + pause(TRIES) }, false, true)
             }
-            Verdict::Unclear => (now + self.doubt_of(sending, error).await, false, true),
+            Verdict::Unclear => {
+                let (wait, refused) = self.doubt_of(sending, error).await;
+                passed = refused;
+                (now + wait, false, true)
+            }
         };
-        Weighed { landing: Landing { at, is_in_doubt, is_taken: false }, is_over }
+        Weighed { landing: Landing { is_in_doubt, passed, ..Landing::at(at) }, is_over }
     }
 
     /// Counts that a message was refused. If that was often, and the primary took others meanwhile, it is set aside. Returns how
-    /// long to wait.
-    async fn doubt_of(&self, sending: &Sending, error: &Error) -> Duration {
-        let Sending { scope, session, .. } = sending;
+    /// long to wait, and how many of the oldest messages were refused just now.
+    async fn doubt_of(&self, sending: &Sending, error: &Error) -> (Duration, usize) {
+        let Sending { scope, session, skipped, .. } = sending;
         let (numbers, taken) = (numbers(&sending.rows), self.taken.load(Ordering::Relaxed));
-        let (mut tries, mut before) = (0, taken);
+        let (mut tries, mut before, mut all) = (0, taken, 0);
         self.queue.lock().change(scope, session, |waiting| {
+            all = waiting.rows.len();
             for row in waiting.rows.iter_mut().filter(|row| numbers.contains(&row.queued.number)) {
                 (row.tries, row.taken) = (row.tries + 1, row.taken.min(taken));
                 (tries, before) = (row.tries, row.taken);
             }
         });
         tracing::warn!(tries, why = error.with_causes(), "a queued message was refused");
-        if tries < TRIES {
-            return pause(tries);
+        let is_often = tries >= TRIES;
+        if is_often && taken > before && self.set_aside(&sending.rows, &error.to_string()).await {
+            return (Duration::ZERO, 0);
         }
-        if taken > before {
-            self.set_aside(&sending.rows, &error.to_string()).await;
+        let passed = skipped + 1;
+        // Once it may be set aside, the next message is tried at once: if that is taken, the fault is in this one.
+        if is_often && passed < all {
+            return (Duration::ZERO, passed);
         }
-        // Once it may be set aside, the next message is tried: if that is taken, the fault is in this one.
-        if tries == TRIES { Duration::ZERO } else { pause(tries) }
+        // After a pause the primary may be well, and what it refused before it is asked for again, in order.
+        (pause(tries).max(pause_of_all(*skipped)), 0)
     }
 
     fn narrow(&self, sending: &Sending) {
@@ -266,7 +277,7 @@ impl Shared {
         }
     }
 
-    /// Sets messages aside that were refused again and again, now that the primary has taken one behind them.
+    /// Sets messages aside that were refused again and again, and once more just before the primary took the one behind them.
     async fn set_refused_aside(&self, sending: &Sending) {
         let Sending { scope, session, .. } = sending;
         if sending.skipped == 0 {
@@ -326,6 +337,14 @@ struct Landing {
     at: Instant,
     is_in_doubt: bool,
     is_taken: bool,
+    /// How many of the oldest messages were refused just now.
+    passed: usize,
+}
+
+impl Landing {
+    fn at(at: Instant) -> Self {
+        Self { at, is_in_doubt: false, is_taken: false, passed: 0 }
+    }
 }
 
 /// A flush under way. It lands however it ends.
@@ -339,13 +358,13 @@ struct Flight<'a> {
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
         let now = Instant::now();
-        let lost = Landing { at: now + pause(1), is_in_doubt: true, is_taken: false };
-        let Landing { at, is_in_doubt, is_taken } = self.landing.take().unwrap_or(lost);
+        let lost = Landing { is_in_doubt: true, ..Landing::at(now + pause(1)) };
+        let Landing { at, is_in_doubt, is_taken, passed } = self.landing.take().unwrap_or(lost);
         {
             let mut queue = self.shared.queue.lock();
-            queue.landed(self.sending, at, is_in_doubt);
+            queue.landed(self.sending, at, is_in_doubt, passed);
             if is_taken {
-                queue.taken(&self.sending.scope, &self.sending.session, now);
+                queue.taken(self.sending, now);
             }
         }
         self.shared.landings.send_modify(|landings| *landings += 1);

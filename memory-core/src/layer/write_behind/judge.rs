@@ -11,6 +11,10 @@ pub(super) const TRIES: u32 = 5;
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(2);
 
+/// The pause for each of several messages that are refused again and again, and the longest for all of them.
+const EACH: Duration = Duration::from_millis(500);
+const LONGEST_OF_ALL: Duration = Duration::from_secs(30);
+
 /// Where the reason of a refusal lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -48,6 +52,12 @@ pub(super) fn pause(failures: u32) -> Duration {
     (FIRST * (1 << doublings)).min(LONGEST)
 }
 
+/// Returns how long to wait where so many messages were refused one right after the other: all of them are tried anew.
+pub(super) fn pause_of_all(refused: usize) -> Duration {
+    let refused = u32::try_from(refused).unwrap_or(u32::MAX);
+    EACH.saturating_mul(refused).min(LONGEST_OF_ALL)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,9 +87,11 @@ mod tests {
     }
 
     #[test]
-    fn pauses_double_up_to_two_seconds() {
+    fn pauses_double_up_to_two_seconds_and_are_longer_for_many() {
         let pauses = [1, 2, 3, 4, 5, 6, 40].map(|failures| pause(failures).as_millis());
         assert_eq!(pauses, [100, 200, 400, 800, 1_600, 2_000, 2_000]);
         assert_eq!(pause(0), FIRST);
+        let of_all = [0, 1, 59, 61, usize::MAX].map(|refused| pause_of_all(refused).as_millis());
+        assert_eq!(of_all, [0, 500, 29_500, 30_000, 30_000]);
     }
 }

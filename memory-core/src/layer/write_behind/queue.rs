@@ -249,8 +249,8 @@ impl Queue {
     }
 
     /// Ends what [`Queue::send`] began. What was sent stays, and goes again at `at`; `is_in_doubt` tells whether the primary may
-    /// have it.
-    pub(super) fn landed(&mut self, sending: &Sending, at: Instant, is_in_doubt: bool) {
+    /// have it, `passed` how many of the oldest it refused just now, so that the next one is tried.
+    pub(super) fn landed(&mut self, sending: &Sending, at: Instant, is_in_doubt: bool, passed: usize) {
         let Sending { scope, session, flight, .. } = sending;
         self.flights = self.flights.saturating_sub(1);
         self.changes += 1;
@@ -262,7 +262,7 @@ impl Queue {
         if is_in_doubt {
             waiting.rows.iter_mut().take(waiting.sent).for_each(|row| row.is_new = false);
         }
-        (waiting.sent, waiting.change) = (0, change);
+        (waiting.sent, waiting.change, waiting.passed) = (0, change, passed);
         waiting.is_in_doubt |= is_in_doubt;
         self.schedule_at(scope, session, at);
     }
@@ -303,12 +303,15 @@ impl Queue {
     }
 
     /// Notes that the primary has taken messages: those left go at once if they are many, and when they are old enough.
-    pub(super) fn taken(&mut self, scope: &Scope, session: &SessionId, now: Instant) {
+    pub(super) fn taken(&mut self, sending: &Sending, now: Instant) {
+        let Sending { scope, session, flight, .. } = sending;
         self.away = None;
         let age = self.policy.age;
-        let Some(waiting) = self.waiting_mut(scope, session) else { return };
-        waiting.is_in_doubt = false;
-        waiting.widen();
+        // What waits now may be under way on another flight.
+        let Some(waiting) = self.waiting_mut(scope, session).filter(|waiting| waiting.flight == *flight) else {
+            return;
+        };
+        waiting.taken();
         let Some(waiting) = self.waiting(scope, session) else { return };
         let oldest = waiting.rows.front().map_or(now, |row| row.since + age);
         self.schedule_at(scope, session, if self.is_full(waiting) { now } else { oldest });
@@ -331,7 +334,7 @@ impl Queue {
     pub(super) fn snapshot(&self, scope: &Scope, session: &SessionId) -> Option<Snapshot> {
         let waiting = self.waiting(scope, session)?;
         Some(Snapshot {
-            rows: waiting.rows.iter().cloned().collect(),
+            rows: waiting.rows.iter().filter(|row| !row.is_forgotten).cloned().collect(),
             known: self.known(scope, session).cloned(),
             change: waiting.change,
             is_sent: waiting.sent > 0,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::try_join_all;
 use tokio::time::timeout;
 
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::store::journal::Queued;
 
 use super::overlay::{current, page_with, rows_behind, state_with};
 use super::queue::{Snapshot, unknown};
-use super::shared::Shared;
+use super::shared::{SESSIONS_AT_ONCE, Shared};
 
 /// How often a session is read that changes meanwhile.
 const ATTEMPTS: usize = 5;
@@ -37,6 +37,14 @@ impl Both {
     }
 }
 
+/// What waits although the primary had it before.
+#[derive(Debug, Default)]
+struct Before {
+    /// What it has, and what was forgotten there.
+    known: HashSet<MessageId>,
+    forgotten: HashSet<MessageId>,
+}
+
 impl Shared {
     /// Returns the page of the primary, and what waits. The state is that of both.
     pub(super) async fn read(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Both> {
@@ -44,18 +52,18 @@ impl Shared {
             let Some(snapshot) = self.landed(scope, session).await else {
                 return self.read_primary(scope, session, page).await;
             };
-            let read = tokio::try_join!(self.inner.read(scope, session, page), self.stored(scope, &snapshot));
-            let (slice, stored) = match read {
+            let before = self.appended_before(scope, &snapshot);
+            let (slice, before) = match tokio::try_join!(self.inner.read(scope, session, page), before) {
                 Ok(read) => read,
                 Err(error) if error.is_retryable() => {
                     return Ok(alone(session, Some(&snapshot), snapshot.known.clone()));
                 }
                 Err(error) => return Err(error),
             };
-            let is_same = self.keep(scope, session, &snapshot, &slice.state, &stored);
+            let is_same = self.keep(scope, session, &snapshot, &slice.state, &before);
             if is_same || attempt == ATTEMPTS {
                 let is_sure = is_same && !snapshot.is_sent && !snapshot.is_in_doubt;
-                return Ok(laid_over(slice, Some(&snapshot), &stored, is_sure));
+                return Ok(laid_over(slice, Some(&snapshot), &before.known, is_sure));
             }
         }
         Err(Error::Conflict)
@@ -92,13 +100,19 @@ impl Shared {
         self.queue.lock().snapshot(scope, session)
     }
 
-    /// Returns those that wait and are in the primary all the same, because they were appended before. It is asked once for each.
-    async fn stored(&self, scope: &Scope, snapshot: &Snapshot) -> Result<HashSet<MessageId>> {
+    /// Returns those that wait and are in the primary all the same, because they were appended before, and those that were forgotten
+    /// there since. It is asked once for each that is neither.
+    async fn appended_before(&self, scope: &Scope, snapshot: &Snapshot) -> Result<Before> {
         let unasked: Vec<MessageId> = snapshot.rows.iter().filter(|row| !row.is_new).map(|row| row.id()).collect();
         if unasked.is_empty() {
-            return Ok(HashSet::new());
+            return Ok(Before::default());
         }
-        Ok(self.inner.get(scope, &unasked).await?.messages.into_iter().map(|row| row.id).collect())
+        let FoundMessages { messages, forgotten, .. } = self.inner.get(scope, &unasked).await?;
+        let forgotten: HashSet<MessageId> = forgotten.into_iter().collect();
+        Ok(Before {
+            known: messages.into_iter().map(|row| row.id).chain(forgotten.iter().copied()).collect(),
+            forgotten,
+        })
     }
 
     /// Notes what was read, if the session is still as it was. Returns whether it is.
@@ -108,7 +122,7 @@ impl Shared {
         session: &SessionId,
         snapshot: &Snapshot,
         state: &SessionState,
-        stored: &HashSet<MessageId>,
+        before: &Before,
     ) -> bool {
         let mut queue = self.queue.lock();
         let mark = queue.mark(scope, session);
@@ -119,8 +133,10 @@ impl Shared {
         if !snapshot.is_sent && !snapshot.is_in_doubt {
             let asked: HashSet<u64> = snapshot.rows.iter().map(|row| row.queued.number).collect();
             queue.change(scope, session, |waiting| {
-                let asked = waiting.rows.iter_mut().filter(|row| asked.contains(&row.queued.number));
-                asked.filter(|row| !stored.contains(&row.id())).for_each(|row| row.is_new = true);
+                for row in waiting.rows.iter_mut().filter(|row| asked.contains(&row.queued.number)) {
+                    row.is_new = !before.known.contains(&row.id());
+                    row.is_forgotten = before.forgotten.contains(&row.id());
+                }
             });
         }
         true
@@ -137,13 +153,20 @@ impl Shared {
         }
         // Its session tells whether a message that waits was erased meanwhile.
         let nothing = Page::newest(0);
-        let waiting = join_all(sessions.iter().map(|session| self.read(scope, session, &nothing)));
-        let (found, waiting) = tokio::join!(self.inner.get(scope, ids), waiting);
+        let waiting = async {
+            let mut read = Vec::with_capacity(sessions.len());
+            for some in sessions.chunks(SESSIONS_AT_ONCE) {
+                read.extend(try_join_all(some.iter().map(|session| self.read(scope, session, &nothing))).await?);
+            }
+            Ok(read)
+        };
+        let (found, waiting): (_, Result<Vec<Both>>) = tokio::join!(self.inner.get(scope, ids), waiting);
         let mut found = if_there(found)?;
         let places: HashMap<MessageId, usize> = ids.iter().enumerate().rev().map(|(place, id)| (*id, place)).collect();
-        let mut known: HashSet<MessageId> = found.messages.iter().map(|row| row.id).collect();
+        let found_ids = found.messages.iter().map(|row| row.id).chain(found.forgotten.iter().copied());
+        let mut known: HashSet<MessageId> = found_ids.collect();
         // Where a message stands does not matter here, so a session in doubt leaves nothing open.
-        for Both { behind, .. } in waiting.into_iter().collect::<Result<Vec<Both>>>()? {
+        for Both { behind, .. } in waiting? {
             let is_asked = |row: &StoredMessage| places.contains_key(&row.id) && known.insert(row.id);
             found.messages.extend(behind.into_iter().filter(is_asked));
         }
@@ -153,6 +176,7 @@ impl Shared {
             let later = if_there(self.inner.get(scope, &missed).await)?;
             found.complete &= later.complete;
             found.messages.extend(later.messages);
+            found.forgotten.extend(later.forgotten);
         }
         found.messages.sort_by_key(|row| places.get(&row.id).copied());
         Ok(found)
@@ -162,7 +186,7 @@ impl Shared {
 /// Returns what was found; nothing, and not all, where the primary is away.
 fn if_there(found: Result<FoundMessages>) -> Result<FoundMessages> {
     match found {
-        Err(error) if error.is_retryable() => Ok(FoundMessages { messages: Vec::new(), complete: false }),
+        Err(error) if error.is_retryable() => Ok(FoundMessages { complete: false, ..FoundMessages::of([]) }),
         found => found,
     }
 }

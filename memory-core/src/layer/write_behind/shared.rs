@@ -23,8 +23,8 @@ use super::queue::Queue;
 /// How long closing waits for what is about to be queued, then for what waits, then for what is under way to the primary.
 pub(super) const CLOSING: Duration = Duration::from_secs(5);
 
-/// How many sessions are read at once for a list, so that an owner of whom much waits leaves the primary room for others.
-pub(super) const READS_AT_ONCE: usize = 16;
+/// How many sessions are read or sent at once for one call, so that an owner of whom much waits leaves the primary room for others.
+pub(super) const SESSIONS_AT_ONCE: usize = 16;
 
 /// What becomes of messages that were queued.
 #[derive(Clone, Debug)]

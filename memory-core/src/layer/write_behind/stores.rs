@@ -20,7 +20,7 @@ use crate::store::{Erased, Health, Store};
 
 use super::overlay::sessions_with;
 use super::queue::admit::{Admitted, Look};
-use super::shared::{CLOSING, READS_AT_ONCE, Shared};
+use super::shared::{CLOSING, SESSIONS_AT_ONCE, Shared};
 
 /// The conversation store of the layer.
 #[derive(Debug)]
@@ -184,7 +184,7 @@ impl ChatStore for Behind {
             waiting.retain(|session| listed.last().is_some_and(|last| *session <= last.session));
         }
         let (nothing, mut others) = (Page::newest(0), Vec::new());
-        for some in waiting.chunks(READS_AT_ONCE) {
+        for some in waiting.chunks(SESSIONS_AT_ONCE) {
             if others.iter().filter(|state: &&SessionState| state.head > Seq(0)).count() >= limit {
                 break;
             }

@@ -24,6 +24,8 @@ pub(super) struct Row {
     pub(super) since: Instant,
     /// Whether the primary was asked and does not have it.
     pub(super) is_new: bool,
+    /// Whether the primary was asked, and the message was forgotten there: it is shown to nobody.
+    pub(super) is_forgotten: bool,
     /// How often the primary refused it for a reason that may lie in it.
     pub(super) tries: u32,
     /// How many flushes had succeeded when that was first so.
@@ -33,7 +35,7 @@ pub(super) struct Row {
 impl Row {
     pub(super) fn new(queued: Queued, since: Instant) -> Self {
         let bytes = queued.new.message.encoded_len() as u64;
-        Self { queued, bytes, since, is_new: false, tries: 0, taken: u64::MAX }
+        Self { queued, bytes, since, is_new: false, is_forgotten: false, tries: 0, taken: u64::MAX }
     }
 
     pub(super) fn id(&self) -> MessageId {
@@ -69,6 +71,8 @@ pub(super) struct Waiting {
     pub(super) due: Instant,
     /// How many go at once: fewer once the primary refused some.
     pub(super) at_once: usize,
+    /// How many of the oldest were refused just now, one right after the other, after they had been refused often.
+    pub(super) passed: usize,
 }
 
 impl Waiting {
@@ -85,6 +89,7 @@ impl Waiting {
             change,
             due,
             at_once: AT_ONCE,
+            passed: 0,
         }
     }
 
@@ -104,9 +109,9 @@ impl Waiting {
     /// Marks the oldest messages as sent that may go together, and returns them with their fence: those of one fence, as many as
     /// the primary took lately.
     pub(super) fn send(&mut self) -> Option<(Option<Fence>, Vec<Queued>)> {
-        // Messages refused again and again stand back, to see whether the next one is taken.
+        // Messages that were refused just now stand back, to see whether the next one is taken.
         let refused = self.refused();
-        let skipped = if refused < self.rows.len() { refused } else { 0 };
+        let skipped = if self.passed < self.rows.len() { self.passed.min(refused) } else { 0 };
         let fence = self.rows.get(skipped)?.queued.fence;
         let at_once = if refused > 0 { 1 } else { self.at_once };
         let (mut bytes, mut together) = (0, Vec::new());
@@ -129,6 +134,8 @@ impl Waiting {
 
     /// Removes messages, among those that were sent or among all.
     pub(super) fn remove(&mut self, reach: Reach, is_meant: impl Fn(&Queued) -> bool) -> Vec<Row> {
+        // Others may stand now where the refused ones stood.
+        self.passed = 0;
         let (sent, len) = (self.sent, self.rows.len());
         let reach = if reach == Reach::Sent { sent.min(len) } else { len };
         let (mut gone, mut rest) = (Vec::new(), Vec::new());
@@ -146,8 +153,10 @@ impl Waiting {
         gone
     }
 
-    /// Takes more at once again after a success.
-    pub(super) fn widen(&mut self) {
+    /// Notes that the primary took messages: it may take more at once again, and what it refused before says nothing any more.
+    pub(super) fn taken(&mut self) {
+        self.is_in_doubt = false;
         self.at_once = (self.at_once * 2).min(AT_ONCE);
+        self.rows.iter_mut().for_each(|row| (row.tries, row.taken) = (0, u64::MAX));
     }
 }

@@ -55,8 +55,13 @@ impl Owner {
 
     /// Returns the message or summary with this id, unless it is forgotten or unknown.
     pub(super) fn content(&self, id: MessageId) -> Option<&StoredMessage> {
+        self.row(id).filter(|row| row.message.is_some())
+    }
+
+    /// Returns the row with this id, also one without content.
+    pub(super) fn row(&self, id: MessageId) -> Option<&StoredMessage> {
         let place = self.ids.get(&id)?;
-        self.sessions.get(&place.session)?.get(place.position).filter(|row| row.message.is_some())
+        self.sessions.get(&place.session)?.get(place.position)
     }
 
     /// Returns `Ok` if this is the fence of a session, or none.

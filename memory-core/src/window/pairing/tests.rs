@@ -49,6 +49,26 @@ fn calls_and_results_are_known_in_each_dialect() {
 }
 
 #[test]
+fn who_speaks_calls_and_answers_is_told_by_what_a_message_holds() {
+    let (words, blank) = (|| Block::text("words"), || Block::text(" "));
+    for (role, blocks, expected) in [
+        (Role::User, vec![words()], [true, false, false]),
+        (Role::Assistant, vec![words()], [true, false, false]),
+        (Role::System, vec![words()], [false, false, false]),
+        (Role::Assistant, vec![words(), call("a")], [false, true, false]),
+        (Role::Tool, vec![result("a")], [false, false, true]),
+        (Role::User, vec![result("a"), words()], [true, false, true]),
+        (Role::User, vec![result("a"), blank()], [false, false, true]),
+        (Role::User, vec![result("a")], [false, false, true]),
+        (Role::Assistant, vec![result("a"), words()], [false, false, true]),
+    ] {
+        let row = of_blocks(role.clone(), blocks.clone());
+        let message = row.message.as_deref().unwrap();
+        assert_eq!([speaks(&row), makes_calls(message), answers_calls(message)], expected, "{role:?} {blocks:?}");
+    }
+}
+
+#[test]
 fn only_an_assistant_makes_the_legacy_call() {
     let of = |role: Role| {
         let mut message = Message::new(role, "words", Timestamp(0));

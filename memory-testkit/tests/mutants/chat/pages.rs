@@ -227,6 +227,24 @@ async fn a_store_that_gets_in_another_order_is_caught() {
     caught(GetsInOrderOfNumbers, &["gets_in_the_order_of_the_ids"]).await;
 }
 
+/// Does not tell what was forgotten.
+#[derive(Clone, Debug)]
+struct TellsNothingForgotten;
+
+#[async_trait]
+impl Break for TellsNothingForgotten {
+    async fn get(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
+        let mut found = inner.get(scope, ids).await?;
+        found.forgotten.clear();
+        Ok(found)
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_tells_nothing_forgotten_is_caught() {
+    caught(TellsNothingForgotten, &["tells_which_ids_were_forgotten"]).await;
+}
+
 /// Finds no summaries.
 #[derive(Clone, Debug)]
 struct LosesSummaries;

@@ -40,6 +40,14 @@ fn a_bad_line_is_told_with_its_number_and_the_good_ones_are_kept() {
 }
 
 #[test]
+fn half_a_character_is_replaced_and_the_rest_is_read() {
+    let lines = "{\"role\":\"user\",\"content\":\"a \\ud83d b \\ud83d\\ude00\"}\n{\"role\":\"user\",\"content\":\"c\"}";
+    let expected = ["1 chat_history user a \u{fffd} b 😀", "2 chat_history user c"];
+    assert_eq!(told(&items(lines)), expected);
+    assert_eq!(told(&items(&format!("[{}]", lines.replace('\n', ",\n")))), expected);
+}
+
+#[test]
 fn files_that_are_no_conversations_are_refused_in_a_line() {
     assert!(items("").is_empty() && items(" \n\t\n").is_empty());
     assert_eq!(told(&items("{\"a\":1}")), ["1 ! not a format that is known"]);

@@ -36,7 +36,7 @@ async fn pushes_that_end_in_any_order_stand_in_that_of_their_numbers() {
     queue.insert(vec![queued(9, None), queued(0, None)], now);
     assert!(queue.send(&scope, &session).is_none());
     queue.remove(&scope, &session, Reach::All, |queued| (1..=4).contains(&queued.number));
-    queue.landed(&sending, now, false);
+    queue.landed(&sending, now, false, 0);
     assert_eq!(numbers(&queue.send(&scope, &session).unwrap().rows), [0, 9]);
 }
 
@@ -49,7 +49,7 @@ async fn messages_of_two_fences_go_apart() {
     let sending = queue.send(&scope, &session).unwrap();
     assert_eq!((sending.fence, numbers(&sending.rows)), (None, vec![1, 2]));
     queue.remove(&scope, &session, Reach::All, |queued| queued.number < 3);
-    queue.landed(&sending, now, false);
+    queue.landed(&sending, now, false, 0);
     let sending = queue.send(&scope, &session).unwrap();
     assert_eq!((sending.fence, numbers(&sending.rows)), (fence, vec![3]));
 }
@@ -62,10 +62,10 @@ async fn a_flight_of_what_was_erased_ends_no_other() {
     queue.remove(&scope, &session, Reach::All, |_| true);
     queue.insert(vec![queued(2, None)], now);
     let later = queue.send(&scope, &session).unwrap();
-    queue.landed(&erased, now, true);
+    queue.landed(&erased, now, true, 0);
     assert!(queue.send(&scope, &session).is_none(), "it is under way");
     assert_eq!(queue.flights(), 1);
-    queue.landed(&later, now, false);
+    queue.landed(&later, now, false, 0);
     assert_eq!(numbers(&queue.send(&scope, &session).unwrap().rows), [2]);
 }
 
@@ -77,8 +77,8 @@ async fn a_wait_without_end_ends_no_process() {
     assert!(queue.next(now).is_err());
     assert!(queue.went_away(now, |_| Duration::MAX) > now);
     let sending = queue.send(&scope, &session).unwrap();
-    queue.landed(&sending, now, false);
-    queue.taken(&scope, &session, now);
+    queue.landed(&sending, now, false, 0);
+    queue.taken(&sending, now);
     assert!(queue.next(now).is_err());
 }
 
@@ -93,7 +93,7 @@ async fn a_message_goes_when_it_is_due_and_the_primary_is_not_away() {
     assert_eq!(numbers(&sending.rows), [1]);
     assert!(queue.next(now).is_err());
     let until = queue.went_away(now, |failures| Duration::from_secs(u64::from(failures)));
-    queue.landed(&sending, until, true);
+    queue.landed(&sending, until, true, 0);
     assert_eq!(queue.next(now).unwrap_err(), Some(until));
     // One looks whether it is back, and the others wait for that one.
     let mut other = queued(2, None);
@@ -153,7 +153,7 @@ async fn what_waits_adds_up_and_leaves_nothing_behind() {
     let sending = queue.send(&scope, &session).unwrap();
     assert_eq!(queue.remove(&scope, &session, Reach::Sent, |queued| queued.number <= 11).len(), 11);
     assert_eq!(queue.sessions_of(&scope, &[id]), std::slice::from_ref(&session));
-    queue.landed(&sending, now, false);
+    queue.landed(&sending, now, false, 0);
     assert_eq!(queue.remove(&scope, &session, Reach::All, |_| true), [12]);
     assert!(queue.owners.is_empty() && queue.schedule.is_empty() && queue.count == 0 && queue.flights == 0);
 }
