@@ -20,7 +20,7 @@ pub use crate::store::chat::{
     Append, Appended, ChatStore, Compaction, Fence, FoundMessages, Page, Redacted, SessionState, Slice,
 };
 pub use crate::store::journal::{Journal, Queued, Rejection};
-pub use crate::store::records::{RecordBatch, RecordStore};
+pub use crate::store::records::{RecordBatch, RecordStore, Replace};
 pub use crate::store::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
 pub use crate::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 pub use crate::store::vectors::{VectorEntry, VectorHit, VectorQuery, VectorStore};
@@ -81,7 +81,8 @@ macro_rules! store_methods {
             quick "read the fence of records" fence(scope: &Scope) -> Fence;
             quick "raise the fence of records" advance(scope: &Scope, seen: Fence) -> Fence;
             quick "delete records" delete(scope: &Scope, records: &[(RecordId, u64)]) -> u64;
-            bulk "restore records" restore(scope: &Scope, seen: Option<Epoch>, rows: &[StoredRecord]) -> ();
+            bulk "restore records"
+                restore(scope: &Scope, seen: Option<Epoch>, rows: &[StoredRecord], replace: Replace) -> ();
         }
     } };
     (@ [Upkeep $($rest:ident)*] $($made:tt)*) => { $crate::store_methods! { @ [$($rest)*] $($made)*

@@ -14,7 +14,7 @@ use memory_core::id::RecordId;
 use memory_core::record::StoredRecord;
 use memory_core::scope::{Epoch, Scope};
 use memory_core::store::chat::Fence;
-use memory_core::store::records::{RecordBatch, RecordStore};
+use memory_core::store::records::{RecordBatch, RecordStore, Replace};
 use memory_core::store::{Durability, Erased, Health, Store};
 use memory_core::time::Timestamp;
 
@@ -111,7 +111,13 @@ impl RecordStore for PgRecords {
         change::delete(&self.server, scope, records).await
     }
 
-    async fn restore(&self, scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
-        restore::restore(&self.server, scope, epoch, rows).await
+    async fn restore(
+        &self,
+        scope: &Scope,
+        epoch: Option<Epoch>,
+        rows: &[StoredRecord],
+        replace: Replace,
+    ) -> Result<()> {
+        restore::restore(&self.server, scope, epoch, rows, replace).await
     }
 }

@@ -17,7 +17,8 @@ pub struct Config {
     /// The names by which it is reached besides those of this machine (`localhost`, `127.0.0.1`, `[::1]`), without a port: what
     /// the headers `Host` and `Origin` may name.
     pub hosts: Vec<String>,
-    /// The most bytes of a body. Larger ones are refused unread. Default 8 MiB.
+    /// The most bytes of a body. Larger ones are refused unread, and such whose values would take 48 MiB of memory more than this.
+    /// Default 8 MiB.
     pub body_bytes: usize,
     /// The most bytes of an import. Default 256 MiB.
     pub import_bytes: usize,

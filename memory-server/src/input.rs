@@ -10,12 +10,16 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderM
 use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
+use memory::import::weighs_at_most;
 use memory::{RecordId, SessionId};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use crate::app::App;
 use crate::problem::Problem;
+
+/// What the values of a body may take in memory beside its text: as much as those of 10,000 messages with pieces and metadata.
+const VALUES: usize = 48 << 20;
 
 /// A body of JSON.
 #[derive(Debug)]
@@ -45,9 +49,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
         if bytes.trim_ascii_start().first() != Some(&b'{') {
             return Err(Problem::bad("the body has to be an object"));
         }
-        serde_json::from_slice(&bytes)
-            .map(Self)
-            .map_err(|error| Problem::bad(format!("the body is not right: {error}")))
+        serde_json::from_slice(&bytes).map(Self).map_err(|error| wrong(&error))
     }
 }
 
@@ -95,7 +97,17 @@ async fn read(body: Body, app: &App) -> Result<Bytes, Problem> {
     let most = app.config.body_bytes;
     let read = timeout(app.config.deadline, to_bytes(body, most)).await;
     // A client that went away hears no answer; so it is the length.
-    read.map_err(|_| too_slow())?.map_err(|_| too_large(most))
+    let read = read.map_err(|_| too_slow())?.map_err(|_| too_large(most))?;
+    // Eight MiB of `{"":0}` would take a GiB.
+    match weighs_at_most(&read, most.saturating_add(VALUES)) {
+        Ok(true) => Ok(read),
+        Ok(false) => Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "the body has too many values")),
+        Err(error) => Err(wrong(&error)),
+    }
+}
+
+fn wrong(error: &serde_json::Error) -> Problem {
+    Problem::bad(format!("the body is not right: {error}"))
 }
 
 impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Parameters<T> {

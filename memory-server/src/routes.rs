@@ -50,7 +50,7 @@ pub(crate) enum Problems {
     /// Others do something to the same thing, or it is theirs to change.
     #[response(status = 409, content_type = "application/problem+json")]
     Conflict(#[to_schema] Problem),
-    /// The body is too large.
+    /// The body is too large, or has too many values.
     #[response(status = 413, content_type = "application/problem+json")]
     TooLarge(#[to_schema] Problem),
     /// The body is of another kind, or packed.

@@ -14,7 +14,7 @@ use memory_core::id::RecordId;
 use memory_core::record::StoredRecord;
 use memory_core::scope::{Epoch, Scope};
 use memory_core::store::chat::Fence;
-use memory_core::store::records::{RecordBatch, RecordStore};
+use memory_core::store::records::{RecordBatch, RecordStore, Replace};
 use memory_core::store::{Durability, Erased, Health, Store};
 use memory_core::time::Timestamp;
 
@@ -108,7 +108,13 @@ impl RecordStore for SqliteRecords {
         change::delete(&self.file, scope, records).await
     }
 
-    async fn restore(&self, scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
-        restore::restore(&self.file, scope, epoch, rows).await
+    async fn restore(
+        &self,
+        scope: &Scope,
+        epoch: Option<Epoch>,
+        rows: &[StoredRecord],
+        replace: Replace,
+    ) -> Result<()> {
+        restore::restore(&self.file, scope, epoch, rows, replace).await
     }
 }

@@ -61,6 +61,7 @@ mod weight;
 mod writer;
 mod zip;
 
+pub use bounded::weighs_at_most;
 pub use format::Format;
 pub use identity::message_id;
 pub use item::{Item, LeftOut};

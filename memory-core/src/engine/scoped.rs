@@ -7,6 +7,7 @@ use crate::message::StoredMessage;
 use crate::record::StoredRecord;
 use crate::scope::Scope;
 use crate::store::chat::SessionState;
+use crate::store::records::Replace;
 use crate::time::Timestamp;
 
 use super::handle::Scoped;
@@ -74,9 +75,22 @@ impl Scoped {
     /// if a version or count is larger than [`StoredRecord::check_numbers`] allows; `Fenced` if the owner was erased since this
     /// handle was first used.
     pub async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {
+        self.restore_over(rows, Replace::Older).await
+    }
+
+    /// Stores records as [`Self::restore`] does, but those alone that are not stored and were not forgotten. One that is stored with
+    /// equal content is skipped.
+    ///
+    /// # Errors
+    /// As [`Self::restore`]; `Conflict` if a record is stored in any version with other content, or was forgotten. Then none is stored.
+    pub async fn restore_missing(&self, rows: &[StoredRecord]) -> Result<()> {
+        self.restore_over(rows, Replace::Nothing).await
+    }
+
+    async fn restore_over(&self, rows: &[StoredRecord], replace: Replace) -> Result<()> {
         rows.iter().try_for_each(|row| self.inner().limits.check_stored(row))?;
         let epoch = Some(self.whole_epoch().await?);
-        self.inner().records.store().restore(self.scope(), epoch, rows).await?;
+        self.inner().records.store().restore(self.scope(), epoch, rows, replace).await?;
         let now = self.inner().clock.now();
         rows.iter().for_each(|row| self.inner().synopses.told(self.scope(), Half::of(&row.record), now));
         self.inner().changed.notify_one();

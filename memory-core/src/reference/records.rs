@@ -18,7 +18,7 @@ use crate::record::StoredRecord;
 use crate::scope::{Epoch, Scope};
 use crate::store::Durability;
 use crate::store::chat::Fence;
-use crate::store::records::{RecordBatch, RecordStore};
+use crate::store::records::{RecordBatch, RecordStore, Replace};
 use crate::store::upkeep::Target;
 use crate::sync::Lock;
 use crate::time::Timestamp;
@@ -182,7 +182,13 @@ impl RecordStore for MemRecords {
         Ok(records.iter().filter(|(id, _)| state.delete(scope, *id)).count() as u64)
     }
 
-    async fn restore(&self, scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
+    async fn restore(
+        &self,
+        scope: &Scope,
+        epoch: Option<Epoch>,
+        rows: &[StoredRecord],
+        replace: Replace,
+    ) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
@@ -192,8 +198,8 @@ impl RecordStore for MemRecords {
             return Err(Error::Fenced);
         }
         let rows = match state.owners.get(scope) {
-            Some(owner) => owner.plan_restore(rows)?,
-            None => Owner::default().plan_restore(rows)?,
+            Some(owner) => owner.plan_restore(rows, replace)?,
+            None => Owner::default().plan_restore(rows, replace)?,
         };
         state.store(scope, rows);
         Ok(())

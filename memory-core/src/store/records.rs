@@ -24,6 +24,15 @@ pub enum Expect {
     Version(u64),
 }
 
+/// What a restore does with records that are there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replace {
+    /// Those of a lower version are replaced, and deleted ones return in a higher version: a copy follows its original.
+    Older,
+    /// What is stored or was deleted stays as it is.
+    Nothing,
+}
+
 /// One record to be put.
 #[derive(Clone, Debug)]
 pub struct Put {
@@ -117,11 +126,13 @@ pub trait RecordStore: Store {
 
     /// Stores exported rows, all or none, with their versions and access statistics, and notes them for every index.
     ///
-    /// A row is skipped if the stored version is the same or newer, with equal content. The epoch is the one that the caller's
-    /// handle saw; `None` checks nothing. No rows change nothing.
+    /// A row is skipped if the stored version is the same or newer, with equal content; with [`Replace::Nothing`] also if it is older.
+    /// The epoch is the one that the caller's handle saw; `None` checks nothing. No rows change nothing.
     ///
     /// # Errors
-    /// `Fenced` if there are rows and the owner's epoch is another one; `Conflict` if the stored version is the same or newer, with other content; a deletion counts as other content.
+    /// `Fenced` if there are rows and the owner's epoch is another one; `Conflict` if the stored version is the same or newer, with other
+    /// content, or with [`Replace::Nothing`] any version with other content; a deletion counts as other content.
     /// `Invalid` if a version or count is larger than [`StoredRecord::check_numbers`] allows.
-    async fn restore(&self, scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord]) -> Result<()>;
+    async fn restore(&self, scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord], replace: Replace)
+    -> Result<()>;
 }

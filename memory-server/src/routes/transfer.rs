@@ -76,8 +76,9 @@ fn spool(ada: &Scoped, session: Option<&SessionId>) -> Result<File, Problem> {
     Ok(file)
 }
 
-/// Reads JSON lines: an export, or chat JSON. What is stored already stays as it is, so the same lines may be sent again. An
-/// export of another owner is refused: it counts as one line `rejected`, and nothing of it is stored. To a token that may not read,
+/// Reads JSON lines: an export, or chat JSON. What is stored already stays as it is, so the same lines may be sent again: a record
+/// of other content under its id is `rejected`. What was forgotten by its id is not stored again, in whatever version. An export of
+/// another owner is refused: it counts as one line `rejected`, and nothing of it is stored. To a token that may not read,
 /// what is stored already counts as `added`.
 #[utoipa::path(post, path = "/v1/import", tag = "transfer", security(("token" = [])),
     request_body(content = String, content_type = "application/x-ndjson"),

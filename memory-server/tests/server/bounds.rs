@@ -91,6 +91,38 @@ async fn what_is_sent_to_agents_is_bounded_as_all_else_is() {
     assert_eq!(bed.status(call(10).header("content-encoding", "gzip")).await, 415);
 }
 
+#[tokio::test]
+async fn a_body_of_too_many_values_is_refused_at_each_door() {
+    let bed = Bed::new().await;
+    // As values it would take a hundred times its bytes.
+    let values = format!("[{}{{}}]", r#"{"":0},"#.repeat(1 << 20));
+    let tool = format!(r#"{{"name":"add_memory","arguments":{{"text":"x","metadata":{{"a":{values}}}}}}}"#);
+    for (path, body) in [
+        ("/v1/sessions/a/messages", format!(r#"{{"messages":[{{"role":"user","content":{values}}}]}}"#)),
+        ("/v1/sessions/a/messages", format!(r#"{{"more":{values},"messages":[{{"role":"user","content":"x"}}]}}"#)),
+        ("/v1/records", format!(r#"{{"text":"x","metadata":{{"a":{values}}}}}"#)),
+        ("/mcp", format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{tool}}}"#)),
+    ] {
+        assert!(body.len() < Config::default().body_bytes);
+        let call = Call::new(Method::POST, path).header("content-type", "application/json").body(body);
+        let answer = bed.send(call.header("accept", "application/json, text/event-stream").by(&bed.ada)).await;
+        assert_eq!((answer.status, &answer.json()["detail"]), (413, &json!("the body has too many values")), "{path}");
+    }
+    assert_eq!(bed.ok(Call::get("/v1/sessions")).await["sessions"], json!([]));
+}
+
+#[tokio::test]
+async fn as_many_messages_as_an_append_may_have_are_no_body_of_too_many_values() {
+    let bed = Bed::over(in_process().await, Config::default());
+    let message = |number: usize| {
+        let content = [json!({ "type": "text", "text": format!("message {number}") })];
+        json!({ "role": "user", "content": content, "at": "2026-01-01T00:00:00Z", "metadata": { "number": number } })
+    };
+    let messages: Vec<_> = (0..10_000).map(message).collect();
+    let told = bed.ok(Call::post("/v1/sessions/a/messages", &json!({ "messages": messages }))).await;
+    assert_eq!(told["stored"].as_array().map(Vec::len), Some(10_000), "{told}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_export_keeps_its_place_until_it_is_taken_or_its_time_is_over() {
     let config = Config { transfer_deadline: Duration::from_secs(60), at_once: 1, ..Config::default() };

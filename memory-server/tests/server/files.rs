@@ -244,6 +244,34 @@ async fn what_is_written_while_a_file_is_renamed_goes_along() {
     }
 }
 
+#[tokio::test]
+async fn a_renamed_file_keeps_all_that_is_known_of_it() {
+    let bed = bed().await;
+    let said = json!({ "messages": [{ "role": "user", "content": "keep this" }] });
+    let source = bed.ok(Call::post("/v1/sessions/talk/messages", &said)).await["stored"][0]["id"].clone();
+    bed.tool("memory", &create("/memories/old", "zanzibar")).await.unwrap();
+    let file = async || bed.ok(Call::get("/v1/records?kind=file")).await["records"][0].clone();
+    let whole = json!({
+        "text": "/memories/old\nzanzibar", "kind": "file", "trust": "system", "tags": ["t"], "importance": 0.25, "pinned": true,
+        "agent": "bee", "origin": "app", "expires_at": "2100-01-01T00:00:00Z", "valid_from": "2000-01-01T00:00:00Z",
+        "sources": [source], "metadata": { "path": "/memories/old", "colour": "red" },
+    });
+    let put = Call::put(format!("/v1/records/{}", file().await["id"].as_str().unwrap()), &whole);
+    bed.ok(put.header("if-match", "\"1\"")).await;
+    let mut before = file().await;
+    let rename = json!({ "command": "rename", "old_path": "/memories/old", "new_path": "/memories/new" });
+    bed.tool("memory", &rename).await.unwrap();
+    let after = file().await;
+    before["text"] = json!("/memories/new\nzanzibar");
+    before["metadata"]["path"] = json!("/memories/new");
+    for own in ["id", "version"] {
+        before[own] = after[own].clone();
+    }
+    assert_eq!(before, after);
+    bed.ok(Call::post("/v1/forget", &json!({ "ids": [source] }))).await;
+    assert!(!holds(&bed, "zanzibar").await, "it is forgotten with what it was derived from");
+}
+
 fn create(path: &str, text: &str) -> Value {
     json!({ "command": "create", "path": path, "file_text": text })
 }

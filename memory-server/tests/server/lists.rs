@@ -7,7 +7,7 @@ use memory::analysis::Analysis;
 use memory::rank::Ranking;
 use memory::store::reference::{MemChat, MemRecords, MemText};
 use memory::store::{Stores, Truth};
-use memory::{BufferConfig, MemoryBuilder, Scope};
+use memory::{BufferConfig, MemoryBuilder, Remember, Scope};
 use memory_server::{Agents, Config};
 use memory_testkit::doubles::{Counting, Tap, Tapped};
 use serde_json::{Value, json};
@@ -185,6 +185,27 @@ async fn a_page_of_many_records_is_read_in_small_parts() {
         let page = bed.ok(Call::get(format!("/v1/records?limit={limit}"))).await;
         assert_eq!(page["records"].as_array().unwrap().len(), 100);
     }
+    assert_eq!(most.0.load(Ordering::SeqCst), 32, "each record may have megabytes");
+}
+
+#[tokio::test]
+async fn a_history_is_read_in_small_parts_until_the_answer_is_full() {
+    let most = Arc::new(Most::default());
+    let bed = watched(&most, Config { answer_bytes: 20_000, ..Config::default() }).await;
+    let ada = bed.memory.of(&Scope::new("acme", "ada").unwrap());
+    let mut id = ada.remember(Remember::fact("number 0")).await.unwrap().id;
+    for number in 1..100 {
+        id = ada.supersede(id, Remember::fact(format!("number {number}"))).await.unwrap().id;
+    }
+    most.0.store(0, Ordering::SeqCst);
+    let (mut texts, mut after) = (Vec::new(), String::new());
+    while texts.len() < 100 {
+        let page = bed.ok(Call::get(format!("/v1/records/{id}/history{after}"))).await;
+        texts.extend(page["records"].as_array().unwrap().iter().map(|record| record["text"].clone()));
+        after = format!("?after={}", page["next"].as_str().unwrap_or_default());
+        assert_eq!(page["next"].is_null(), texts.len() == 100);
+    }
+    assert_eq!(texts, (0..100).map(|number| json!(format!("number {number}"))).collect::<Vec<_>>());
     assert_eq!(most.0.load(Ordering::SeqCst), 32, "each record may have megabytes");
 }
 

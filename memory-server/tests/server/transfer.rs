@@ -47,6 +47,23 @@ async fn an_import_says_what_it_did_not_take_and_believes_no_other_owner() {
 }
 
 #[tokio::test]
+async fn an_import_replaces_no_record_and_brings_none_back() {
+    let bed = Bed::new().await;
+    let id = bed.ok(Call::post("/v1/records", &json!({ "text": "Ada has a cat" }))).await["id"].clone();
+    let path = format!("/v1/records/{}", id.as_str().unwrap());
+    let export = bed.send(Call::get("/v1/export").by(&bed.ada)).await.text();
+    let file = export.replace("Ada has a cat", "Ada has a dog").replace("\"version\":1,", "\"version\":1000,");
+    let before = bed.ok(Call::get(&path)).await;
+    let tally = bed.send(import(file.clone()).by(&bed.writer)).await.json();
+    assert_eq!((&tally["added"], &tally["rejected"]), (&json!(0), &json!(1)));
+    assert_eq!(bed.ok(Call::get(&path)).await, before);
+    bed.ok(Call::post("/v1/forget", &json!({ "ids": [id] }))).await;
+    let tally = bed.send(import(file).by(&bed.writer)).await.json();
+    assert_eq!((&tally["added"], &tally["forgotten"]), (&json!(0), &json!(1)));
+    assert_eq!(bed.status(Call::get(&path)).await, 404);
+}
+
+#[tokio::test]
 async fn who_may_write_alone_is_not_told_what_an_import_finds() {
     let bed = Bed::new().await;
     let lines = "{\"session\":\"s\",\"role\":\"user\",\"content\":\"hello\"}\n";

@@ -142,6 +142,7 @@ async fn the_history_of_a_record_is_the_chain_that_a_model_keeps(bed: Bed<Stores
         let times: Option<Vec<_>> = rest.iter().map(|stored| stored.record.superseded.map(|by| by.at)).collect();
         check!(times.is_some_and(|times| times.is_sorted()), "the chain is out of order");
         equal(history.len(), promised.len())?;
+        equal(ada.chain(*id).await?, history.iter().map(|stored| stored.record.id).collect::<Vec<_>>())?;
         equal(history.iter().map(|stored| stored.record.id).collect::<HashSet<_>>(), promised)?;
     }
     check!(newer.len() > CHANGES / 8, "too little was superseded");

@@ -18,6 +18,9 @@ scenarios!(TABLE: Records = [
     an_older_row_of_equal_content_is_skipped,
     refuses_an_older_row_of_other_content,
     refuses_a_row_that_was_deleted_since,
+    a_row_that_replaces_nothing_is_stored_as_it_was_exported,
+    a_row_that_replaces_nothing_leaves_an_older_one_as_it_is,
+    a_row_that_replaces_nothing_brings_no_deleted_one_back,
     restores_all_rows_or_none,
     versions_go_on_behind_restored_ones,
     refuses_numbers_that_cannot_be_counted_on_from,
@@ -93,6 +96,38 @@ async fn refuses_a_row_that_was_deleted_since(bed: Bed<Records>) -> Scene {
     equal(shelf.all().await?, [])?;
     shelf.restore(&[row(&record, 100, 0)]).await?;
     equal(only(shelf.all().await?)?.version, 100)
+}
+
+async fn a_row_that_replaces_nothing_is_stored_as_it_was_exported(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let mut rows = vec![row(&fact("one"), 4, 2), row(&fact("two"), 1, 0)];
+    shelf.restore_missing(&rows).await?;
+    shelf.restore_missing(&[]).await?;
+    rows.sort_by_key(|row| row.record.id);
+    equal(shelf.all().await?, rows)
+}
+
+async fn a_row_that_replaces_nothing_leaves_an_older_one_as_it_is(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let record = fact("tea");
+    shelf.restore(&[row(&record, 5, 2)]).await?;
+    for version in [1, 5, 6, LARGEST] {
+        shelf.restore_missing(&[row(&record, version, 9)]).await?;
+        let rows = [row(&fact("new"), 1, 0), row(&reworded(&record, "coffee"), version, 0)];
+        fails!(shelf.restore_missing(&rows).await, Error::Conflict);
+    }
+    equal(only(shelf.all().await?)?, row(&record, 5, 2))
+}
+
+async fn a_row_that_replaces_nothing_brings_no_deleted_one_back(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let record = fact("tea");
+    shelf.put(&[&record]).await?;
+    shelf.delete(&[record.id]).await?;
+    for version in [1, 100, LARGEST] {
+        fails!(shelf.restore_missing(&[row(&record, version, 0)]).await, Error::Conflict);
+    }
+    equal(shelf.all().await?, [])
 }
 
 async fn restores_all_rows_or_none(bed: Bed<Records>) -> Scene {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memory_core::record::{Record, Telling};
 use memory_core::store::chat::Fence;
-use memory_core::store::records::{Expect, Put, RecordBatch};
+use memory_core::store::records::{Expect, Put, RecordBatch, Replace};
 use memory_core::{Epoch, Filter, RecordId, Result, Scope, StoredRecord, Timestamp};
 
 use crate::chat::talk::{MANY, NOON};
@@ -119,6 +119,11 @@ impl Shelf {
     }
 
     pub(super) async fn restore_with(&self, epoch: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
-        self.records.store().restore(&self.scope, epoch, rows).await
+        self.records.store().restore(&self.scope, epoch, rows, Replace::Older).await
+    }
+
+    /// Restores rows that replace nothing.
+    pub(super) async fn restore_missing(&self, rows: &[StoredRecord]) -> Result<()> {
+        self.records.store().restore(&self.scope, None, rows, Replace::Nothing).await
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use memory_core::number::LARGEST;
 use memory_core::reference::{MemChat, MemRecords};
-use memory_core::store::records::RecordStore as _;
+use memory_core::store::records::{RecordStore as _, Replace};
 use memory_core::store::upkeep::{IndexName, Note, Outcome, Target, Upkeep as _};
 use memory_core::store::{Erased, Store as _};
 use memory_core::{Epoch, Error, Result, Scope, StoredRecord, Timestamp};
@@ -99,12 +99,13 @@ impl records_stores::Break for ClampsNumbers {
         scope: &Scope,
         epoch: Option<Epoch>,
         rows: &[StoredRecord],
+        replace: Replace,
     ) -> Result<()> {
         let clamped = rows.iter().map(|row| {
             let (version, access_count) = (row.version.min(LARGEST), row.access_count.min(LARGEST));
             StoredRecord { version, access_count, ..row.clone() }
         });
-        inner.restore(scope, epoch, &clamped.collect::<Vec<_>>()).await
+        inner.restore(scope, epoch, &clamped.collect::<Vec<_>>(), replace).await
     }
 }
 

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use memory_core::reference::MemRecords;
 use memory_core::store::chat::Fence;
-use memory_core::store::records::RecordBatch;
 use memory_core::store::records::RecordStore as _;
+use memory_core::store::records::{RecordBatch, Replace};
 use memory_core::{Epoch, Error, RecordId, Result, Scope, StoredRecord};
 
 use crate::records_stores::{Break, caught};
@@ -187,8 +187,15 @@ struct RestoresWithoutAFence;
 
 #[async_trait]
 impl Break for RestoresWithoutAFence {
-    async fn restore(&self, inner: &MemRecords, scope: &Scope, _: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
-        inner.restore(scope, None, rows).await
+    async fn restore(
+        &self,
+        inner: &MemRecords,
+        scope: &Scope,
+        _: Option<Epoch>,
+        rows: &[StoredRecord],
+        replace: Replace,
+    ) -> Result<()> {
+        inner.restore(scope, None, rows, replace).await
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use memory_core::reference::MemRecords;
 use memory_core::store::records::RecordStore as _;
-use memory_core::store::records::{Expect, Put, RecordBatch};
+use memory_core::store::records::{Expect, Put, RecordBatch, Replace};
 use memory_core::store::upkeep::Upkeep as _;
 use memory_core::{Epoch, Fields, Filter, RecordId, Result, Scope, StoredRecord, Timestamp};
 
@@ -210,9 +210,10 @@ impl Break for RestoresOneByOne {
         scope: &Scope,
         epoch: Option<Epoch>,
         rows: &[StoredRecord],
+        replace: Replace,
     ) -> Result<()> {
         for row in rows {
-            inner.restore(scope, epoch, std::slice::from_ref(row)).await?;
+            inner.restore(scope, epoch, std::slice::from_ref(row), replace).await?;
         }
         Ok(())
     }
@@ -221,6 +222,30 @@ impl Break for RestoresOneByOne {
 #[tokio::test]
 async fn a_restore_one_by_one_is_caught() {
     caught(RestoresOneByOne, &["restores_all_rows_or_none"]).await;
+}
+
+/// Restores as a copy that follows its original, whatever may be replaced.
+#[derive(Clone, Debug)]
+struct ReplacesOlder;
+
+#[async_trait]
+impl Break for ReplacesOlder {
+    async fn restore(
+        &self,
+        inner: &MemRecords,
+        scope: &Scope,
+        epoch: Option<Epoch>,
+        rows: &[StoredRecord],
+        _: Replace,
+    ) -> Result<()> {
+        inner.restore(scope, epoch, rows, Replace::Older).await
+    }
+}
+
+#[tokio::test]
+async fn a_restore_over_what_must_stay_is_caught() {
+    caught(ReplacesOlder, &["a_row_that_replaces_nothing_leaves_an_older_one_as_it_is"]).await;
+    caught(ReplacesOlder, &["a_row_that_replaces_nothing_brings_no_deleted_one_back"]).await;
 }
 
 /// Sweeps whatever has expired, pinned and held records too.

@@ -11,6 +11,29 @@ use super::weight::{HEAP, MEMBER, OBJECT, VALUE};
 
 /// What one line or element may take as values: three times the longest line, of text alone or of short messages.
 const MOST: usize = 96 << 20;
+/// More than a byte of JSON weighs: an object around a value is five, `{"":` and `}`.
+const PER_BYTE: usize = 256;
+
+/// Returns whether a JSON text takes at most about `most` bytes of memory as values. Reads it without holding more than that, and a
+/// text that is too short to weigh so much not at all.
+///
+/// ```
+/// use memory::import::weighs_at_most;
+///
+/// assert!(weighs_at_most(br#"["a", "b"]"#, 1_000)?);
+/// assert!(!weighs_at_most(br#"[{"": 0}, {"": 0}]"#, 1_000)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// # Errors
+/// What the text is no JSON by, if it was read.
+pub fn weighs_at_most(json: &[u8], most: usize) -> serde_json::Result<bool> {
+    if json.len() <= most / PER_BYTE {
+        return Ok(true);
+    }
+    let read = within(&mut serde_json::Deserializer::from_slice(json), most)?;
+    Ok(read.is_some())
+}
 
 /// Reads one value; none if it would take more memory than a line may.
 ///
@@ -28,10 +51,14 @@ impl<'de> DeserializeSeed<'de> for Element {
     type Value = Option<Value>;
 
     fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<Option<Value>, D::Error> {
-        let room = BytesLeft(Cell::new(Some(MOST)));
-        let value = BoundedValue(&room).deserialize(input)?;
-        Ok(room.0.get().map(|_| value))
+        within(input, MOST)
     }
+}
+
+fn within<'de, D: Deserializer<'de>>(input: D, most: usize) -> Result<Option<Value>, D::Error> {
+    let room = BytesLeft(Cell::new(Some(most)));
+    let value = BoundedValue(&room).deserialize(input)?;
+    Ok(room.0.get().map(|_| value))
 }
 
 /// The bytes that are left; none once there were too few.
@@ -153,6 +180,24 @@ mod tests {
         assert!(read(cut.trim_end_matches("0]")).is_err(), "what is cut is no JSON, however large");
         let long = json!("x".repeat(32 << 20)).to_string();
         assert!(read(&long).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_text_that_is_too_short_to_weigh_so_much_is_not_read() {
+        let object = r#"{"":"#.repeat(100) + "0" + &"}".repeat(100);
+        for heavy in [object.as_str(), "[[[]]]", "[{\"\":0},{\"\":0}]", "0", "\"\"", "[[],[],[],0]"] {
+            assert!(weight::of_value(&serde_json::from_str(heavy).unwrap()) <= heavy.len() * PER_BYTE, "{heavy}");
+        }
+        assert!(weighs_at_most(b"no JSON", 7 * PER_BYTE).unwrap());
+        assert!(weighs_at_most(b"no JSON", 7 * PER_BYTE - 1).is_err());
+    }
+
+    #[test]
+    fn what_weighs_as_much_as_is_allowed_is_within_and_no_byte_more_is() {
+        let text = format!("[{}0]", "{\"\":[0,\"x\"]},".repeat(50));
+        let weight = weight::of_value(&serde_json::from_str(&text).unwrap());
+        assert!(weighs_at_most(text.as_bytes(), weight).unwrap());
+        assert!(!weighs_at_most(text.as_bytes(), weight - 1).unwrap());
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod files;
 #[cfg(feature = "sqlite")]
 mod hostile;
 mod places;
+mod records;
 mod together;
 mod trust;
 

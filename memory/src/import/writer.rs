@@ -300,18 +300,21 @@ impl ItemOutcome {
     }
 }
 
+/// Stores the records that are not there: an import replaces none, and brings none back.
 async fn restore_records(scoped: &Scoped, rows: &[StoredRecord]) -> Result<Vec<ItemOutcome>> {
     let ids: Vec<RecordId> = rows.iter().map(|row| row.record.id).collect();
     let stored = scoped.get(&ids).await?;
-    let mut stored: HashMap<RecordId, u64> = stored.iter().map(|row| (row.record.id, row.version)).collect();
-    scoped.restore(rows).await?;
+    let mut stored: HashSet<RecordId> = stored.iter().map(|row| row.record.id).collect();
+    match (scoped.restore_missing(rows).await, rows) {
+        // What is in the way of one alone, and is not stored, is that it was forgotten.
+        (Err(Error::Conflict), [_]) if stored.is_empty() => return Ok(vec![ItemOutcome::Forgotten]),
+        (restored, _) => restored?,
+    }
     // A record that stands in the file twice is added once.
-    let mut is_there = |row: &StoredRecord| {
-        let before = stored.get(&row.record.id).is_some_and(|version| *version >= row.version);
-        stored.entry(row.record.id).and_modify(|version| *version = row.version.max(*version)).or_insert(row.version);
-        before
+    let outcome = |row: &StoredRecord| {
+        if stored.insert(row.record.id) { ItemOutcome::Added } else { ItemOutcome::Already }
     };
-    Ok(rows.iter().map(|row| if is_there(row) { ItemOutcome::Already } else { ItemOutcome::Added }).collect())
+    Ok(rows.iter().map(outcome).collect())
 }
 
 async fn write_messages(session: Session, said: Vec<(Position, ReadMessage)>) -> Result<GroupOutcome> {

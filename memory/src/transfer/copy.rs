@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use memory_core::layer::{CacheLayer, CachePolicy};
 use memory_core::store::chat::{Page, SessionState};
-use memory_core::store::records::RecordStore;
+use memory_core::store::records::{RecordStore, Replace};
 use memory_core::{Epoch, Error, Filter, RecordId, Result, Scope, Seq, SessionId, StoredRecord, Stores};
 
 use super::checksum::Checksum;
@@ -348,11 +348,11 @@ async fn restore(
     rows: &[StoredRecord],
     problems: &mut Vec<Problem>,
 ) -> Result<()> {
-    if unless_differing(store.restore(scope, Some(epoch), rows).await)?.is_ok() {
+    if unless_differing(store.restore(scope, Some(epoch), rows, Replace::Older).await)?.is_ok() {
         return Ok(());
     }
     for row in rows.chunks(1) {
-        if let Err(error) = unless_differing(store.restore(scope, Some(epoch), row).await)? {
+        if let Err(error) = unless_differing(store.restore(scope, Some(epoch), row, Replace::Older).await)? {
             problems.extend(row.first().map(|stored| Problem::OtherRecord(stored.record.id, error)));
         }
     }

@@ -6,17 +6,20 @@ use crate::engine::handle::Scoped;
 use crate::error::Result;
 use crate::filter::{Field, Filter};
 use crate::id::RecordId;
-use crate::record::{Record, StoredRecord};
+use crate::record::{StoredRecord, Superseded};
 
 /// How many records are read at once. Few, so that not much is held of very long ones.
-const PAGE: usize = 100;
+const PAGE: usize = 32;
+
+/// A record of a chain, and what took its place.
+type Link = (RecordId, Option<Superseded>);
 
 impl Scoped {
     /// Returns the record `id` with all records that it superseded and all that superseded it, directly or not, in the order
     /// in which they were superseded; one that is not superseded comes last. Empty if there is no such record.
     ///
     /// A record that was forgotten ends the chain. Expired records are among them. Reads all superseded records of the owner, a page at
-    /// a time, and holds those of the chain alone.
+    /// a time, and holds those of the chain alone: [`Self::chain`] does not hold these either.
     ///
     /// # Examples
     /// ```
@@ -31,51 +34,52 @@ impl Scoped {
     /// # }
     /// ```
     pub async fn history(&self, id: RecordId) -> Result<Vec<StoredRecord>> {
-        let Some(named) = self.get(&[id]).await?.pop() else { return Ok(Vec::new()) };
-        let mut next = newer(&named.record);
-        let (mut chain, mut seen) = (Vec::new(), HashSet::from([id]));
-        let older = self.older(id, &mut seen).await?;
-        for ids in older.chunks(PAGE) {
-            chain.extend(self.get(ids).await?);
+        let mut history = Vec::new();
+        for ids in self.chain(id).await?.chunks(PAGE) {
+            history.extend(self.get(ids).await?);
         }
-        chain.push(named);
-        while let Some(id) = next.filter(|id| seen.insert(*id)) {
-            let Some(stored) = self.get(&[id]).await?.pop() else { break };
-            next = newer(&stored.record);
-            chain.push(stored);
-        }
-        chain.sort_by_key(|stored| {
-            let superseded = stored.record.superseded.map(|superseded| superseded.at);
-            (superseded.is_none(), superseded, stored.record.id)
-        });
-        Ok(chain)
+        Ok(history)
     }
 
-    /// Returns the ids of the records that `id` superseded, directly or not, and notes them as `seen`.
-    async fn older(&self, id: RecordId, seen: &mut HashSet<RecordId>) -> Result<Vec<RecordId>> {
-        let mut by_newer: HashMap<RecordId, Vec<RecordId>> = HashMap::new();
+    /// Returns the ids of [`Self::history`] in its order, and holds no more than a page of records meanwhile: whoever shows a part of a
+    /// history reads that alone.
+    pub async fn chain(&self, id: RecordId) -> Result<Vec<RecordId>> {
+        let Some(mut newest) = self.get(&[id]).await?.pop() else { return Ok(Vec::new()) };
+        let mut seen = HashSet::from([id]);
+        let mut chain = self.older(id, &mut seen).await?;
+        chain.push((id, newest.record.superseded));
+        while let Some(by) = newest.record.superseded.map(|superseded| superseded.by).filter(|by| seen.insert(*by)) {
+            let Some(stored) = self.get(&[by]).await?.pop() else { break };
+            newest = stored;
+            chain.push((by, newest.record.superseded));
+        }
+        chain.sort_by_key(|(id, superseded)| (superseded.is_none(), superseded.map(|superseded| superseded.at), *id));
+        Ok(chain.into_iter().map(|(id, _)| id).collect())
+    }
+
+    /// Returns the records that `id` superseded, directly or not, and notes them as `seen`.
+    async fn older(&self, id: RecordId, seen: &mut HashSet<RecordId>) -> Result<Vec<Link>> {
+        let mut by_newer: HashMap<RecordId, Vec<Link>> = HashMap::new();
         let (superseded, mut after) = (Filter::Exists(Field::SupersededAt), None);
         loop {
             let page = self.records(&superseded, after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = Some(last.record.id);
-            for stored in &page {
-                if let Some(newer) = newer(&stored.record) {
-                    by_newer.entry(newer).or_default().push(stored.record.id);
+            for StoredRecord { record, .. } in &page {
+                if let Some(superseded) = record.superseded {
+                    by_newer.entry(superseded.by).or_default().push((record.id, record.superseded));
                 }
             }
         }
         let (mut chain, mut open) = (Vec::new(), vec![id]);
         while let Some(newer) = open.pop() {
-            let older = by_newer.remove(&newer).unwrap_or_default().into_iter();
-            let older: Vec<RecordId> = older.filter(|older| seen.insert(*older)).collect();
-            chain.extend_from_slice(&older);
-            open.extend(older);
+            for link in by_newer.remove(&newer).unwrap_or_default() {
+                if seen.insert(link.0) {
+                    open.push(link.0);
+                    chain.push(link);
+                }
+            }
         }
         Ok(chain)
     }
-}
-
-fn newer(record: &Record) -> Option<RecordId> {
-    record.superseded.map(|superseded| superseded.by)
 }

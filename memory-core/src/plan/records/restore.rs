@@ -1,4 +1,4 @@
-//! Restoring exported records: finds those that are newer than the stored ones.
+//! Restoring exported records: finds those that are not stored yet, or are newer than the stored ones.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,6 +8,7 @@ use crate::fields::Fields;
 use crate::id::RecordId;
 use crate::number::stored;
 use crate::record::StoredRecord;
+use crate::store::records::Replace;
 
 /// Records to be restored, encoded before the transaction.
 #[derive(Debug)]
@@ -44,13 +45,14 @@ impl<F> Restoration<F> {
     /// Returns the records to store, given the stored ones `known`, in the order of their ids.
     ///
     /// # Errors
-    /// `Conflict` for a record that is neither newer nor the same.
-    pub fn plan(&self, known: &HashMap<RecordId, KnownRecord>) -> Result<Vec<Stored<'_, F>>> {
+    /// `Conflict` for a record that may replace none and is not the same.
+    pub fn plan(&self, known: &HashMap<RecordId, KnownRecord>, replace: Replace) -> Result<Vec<Stored<'_, F>>> {
         let mut plan: BTreeMap<RecordId, (&Row<F>, Beside)> = BTreeMap::new();
         for (record, beside) in self.records.iter().zip(&self.beside) {
             let (there, planned) = (known.get(&record.id), plan.get(&record.id));
             let last = planned.map(|(_, beside)| beside.version).or_else(|| there.map(|there| there.version));
-            if beside.version > last.unwrap_or(0) {
+            let may_replace = replace == Replace::Older || last.is_none();
+            if may_replace && beside.version > last.unwrap_or(0) {
                 plan.insert(record.id, (record, *beside));
                 continue;
             }

@@ -6,7 +6,7 @@ use crate::id::RecordId;
 use crate::record::{Record, StoredRecord};
 use crate::scope::Epoch;
 use crate::store::chat::Fence;
-use crate::store::records::{Expect, Put, RecordBatch};
+use crate::store::records::{Expect, Put, RecordBatch, Replace};
 use crate::time::Timestamp;
 
 fn record(text: &str) -> Record {
@@ -52,7 +52,7 @@ fn only_newer_records_are_restored() {
     let row = |version, text| StoredRecord { record: record(text).into(), version, accessed_at: None, access_count: 2 };
     let restore = |known: &HashMap<RecordId, KnownRecord>, rows: &[StoredRecord]| {
         let restoration = Restoration::encode(rows, |_| ())?;
-        let stored = restoration.plan(known)?;
+        let stored = restoration.plan(known, Replace::Older)?;
         Ok(stored.iter().map(|stored| (stored.version, stored.accessed)).collect::<Vec<_>>())
     };
     assert_eq!(restore(&known(4, Some("a")), &[row(5, "b"), row(6, "c")]).unwrap(), [(6, Some((None, 2)))]);

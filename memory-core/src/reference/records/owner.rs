@@ -13,7 +13,7 @@ use crate::plan::records::check;
 use crate::record::{Record, StoredRecord};
 use crate::scope::Epoch;
 use crate::store::chat::Fence;
-use crate::store::records::{Put, RecordBatch};
+use crate::store::records::{Put, RecordBatch, Replace};
 use crate::time::Timestamp;
 
 #[derive(Debug, Default)]
@@ -113,14 +113,15 @@ impl Owner {
     }
 
     /// Returns the rows of a restore that are newer than the stored ones.
-    pub(super) fn plan_restore(&self, rows: &[StoredRecord]) -> Result<Vec<StoredRecord>> {
+    pub(super) fn plan_restore(&self, rows: &[StoredRecord], replace: Replace) -> Result<Vec<StoredRecord>> {
         let mut plan: BTreeMap<RecordId, &StoredRecord> = BTreeMap::new();
         for row in rows {
             row.check_numbers()?;
             let id = row.record.id;
             let stored = plan.get(&id).copied().or_else(|| self.rows.get(&id));
             let last = stored.map_or_else(|| self.last_version(id), |stored| stored.version);
-            if row.version > last {
+            let may_replace = replace == Replace::Older || last == 0;
+            if may_replace && row.version > last {
                 plan.insert(id, row);
             } else if !stored.is_some_and(|stored| is_same(&stored.record, &row.record)) {
                 return Err(Error::Conflict);

@@ -62,7 +62,7 @@ fn who_speaks_calls_and_answers_is_told_by_what_a_message_holds() {
         (Role::User, vec![result("a")], [false, false, true]),
         (Role::Assistant, vec![result("a"), words()], [false, false, true]),
     ] {
-        let row = of_blocks(role.clone(), blocks.clone());
+        let row = of_blocks(role, blocks.clone());
         let message = row.message.as_deref().unwrap();
         assert_eq!([speaks(&row), makes_calls(message), answers_calls(message)], expected, "{role:?} {blocks:?}");
     }

@@ -292,7 +292,7 @@ async fn move_files(ada: &Scoped, routes: &[(Place, Place)], leavings: &Leavings
 /// Moves a file, and returns false if somebody deleted it since it was listed.
 async fn move_file(ada: &Scoped, from: &Place, place: &Place, leavings: &Leavings) -> Result<bool, Refusal> {
     let Some(kept) = shelf::file(ada, from).await? else { return Ok(false) };
-    if !shelf::make(ada, place, kept.content()).await? {
+    if !shelf::copy(ada, &kept, place).await? {
         let (from, to) = (from.as_str(), place.as_str());
         return Err(Refusal::new(format!("The destination {to} already exists: {from} is still there.")));
     }
@@ -310,7 +310,7 @@ async fn follow(ada: &Scoped, from: &Place, mut kept: Kept, place: &Place, leavi
         let Some(changed) = shelf::file(ada, from).await? else { return Ok(()) };
         let moved = shelf::file(ada, place).await?.filter(|moved| moved.content() == kept.content());
         let is_taken_along = match moved {
-            Some(moved) => shelf::rewrite(ada, place, &moved, changed.content()).await?,
+            Some(moved) => shelf::copy_again(ada, &changed, place, &moved).await?,
             None => false,
         };
         if !is_taken_along {

@@ -34,6 +34,11 @@ impl Kept {
         path_of(&self.stored.record)
     }
 
+    /// Returns its record as it is at another place.
+    fn at(&self, place: &Place) -> Record {
+        at_place(Record { text: text(place, self.content()), ..(*self.stored.record).clone() }, place)
+    }
+
     fn listed(&self) -> Listed {
         Listed { path: self.path().to_owned(), bytes: self.content().len(), id: self.stored.record.id }
     }
@@ -162,10 +167,31 @@ pub(super) async fn sweep(ada: &Scoped, place: &Place) -> Result<(), Error> {
 
 /// Makes a file, and returns false if one is there. One that another record took the place of is made anew.
 pub(super) async fn make(ada: &Scoped, place: &Place, content: &str) -> Result<bool, Error> {
-    let mut record = Record { id: id(place.as_str()), ..Record::new(KIND, text(place, content), ada.memory().now()) };
+    let mut record = Record::new(KIND, text(place, content), ada.memory().now());
     record.first.trust = Trust::Assistant;
     record.first.origin = Some(ORIGIN.to_owned());
-    record.first.metadata.insert(PATH.to_owned(), place.as_str().into());
+    store(ada, place, at_place(record, place)).await
+}
+
+/// Makes a file of another one, with all that is known of that, and returns false if one is there.
+pub(super) async fn copy(ada: &Scoped, kept: &Kept, place: &Place) -> Result<bool, Error> {
+    store(ada, place, kept.at(place)).await
+}
+
+/// Makes a copy of a file like another one, and returns false if somebody else changed it meanwhile.
+pub(super) async fn copy_again(ada: &Scoped, kept: &Kept, place: &Place, copy: &Kept) -> Result<bool, Error> {
+    change(ada, copy, kept.at(place)).await
+}
+
+fn at_place(mut record: Record, place: &Place) -> Record {
+    record.id = id(place.as_str());
+    for telling in record.tellings_mut() {
+        telling.metadata.insert(PATH.to_owned(), place.as_str().into());
+    }
+    record
+}
+
+async fn store(ada: &Scoped, place: &Place, record: Record) -> Result<bool, Error> {
     for _ in 0..ATTEMPTS {
         let expect = match at(ada, place).await? {
             None => Expect::Absent,

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use super::sources;
-use crate::app::App;
+use crate::app::{App, PART};
 use crate::caller::{Caller, Reads, Writes};
 use crate::input::{Json, OfRecord, Parameters};
 use crate::mcp::kept_from;
@@ -23,7 +23,7 @@ use crate::problem::Problem;
 use crate::routes::list::List;
 use crate::routes::{Problems, json as answer};
 use crate::token::Right;
-use crate::unexpired::{is_there, unexpired};
+use crate::unexpired::unexpired;
 
 /// A record, with its version as its tag.
 fn tagged(value: &Value, version: u64) -> Response<Body> {
@@ -81,19 +81,29 @@ pub(crate) async fn history(
     Parameters(since): Parameters<Since>,
 ) -> Result<Response<Body>, Problem> {
     let after = since.after.as_deref().map(place_of).transpose()?;
-    let (mut chain, now) = (ada.history(id).await?, ada.memory().now());
-    chain.retain(|stored| is_there(stored, now));
-    if chain.is_empty() {
+    let is_before = |stored: &StoredRecord| after.zip(place(stored)).is_some_and(|(after, place)| place <= after);
+    let (mut list, mut last) = (List::within(app.config.answer_bytes), None);
+    let (mut is_any, mut has_more) = (false, false);
+    // In parts, so that no more is held of very long records than is sent.
+    for ids in ada.chain(id).await?.chunks(PART) {
+        let part = unexpired(&ada, ids).await?;
+        is_any |= !part.is_empty();
+        for stored in part.iter().filter(|stored| !is_before(stored)) {
+            has_more = list.is_full();
+            if has_more {
+                break;
+            }
+            list.push(&edge::record(stored, ada.memory().now()));
+            last = place(stored);
+        }
+        if has_more {
+            break;
+        }
+    }
+    if !is_any {
         return Err(Problem::absent("record"));
     }
-    let is_before = |stored: &&StoredRecord| after.zip(place(stored)).is_some_and(|(after, place)| place <= after);
-    let mut rest = chain.iter().skip_while(is_before).peekable();
-    let (mut list, mut last) = (List::within(app.config.answer_bytes), None);
-    while let Some(stored) = rest.next_if(|_| !list.is_full()) {
-        list.push(&edge::record(stored, now));
-        last = place(stored);
-    }
-    let next = last.filter(|_| rest.peek().is_some()).map(|(at, id)| format!("{}.{id}", at.0));
+    let next = last.filter(|_| has_more).map(|(at, id)| format!("{}.{id}", at.0));
     Ok(list.answer("records", &json!({ "next": next })))
 }
 
