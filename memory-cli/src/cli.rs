@@ -284,7 +284,7 @@ pub(crate) struct Import {
 /// `memory remember`.
 #[derive(Args, Debug)]
 pub(crate) struct Remember {
-    /// What is to be remembered
+    /// What is to be remembered; - for what stands in stdin
     pub(crate) text: String,
     /// Its kind: fact, preference, context or any other word
     #[arg(long, value_name = "WORD", default_value = "fact")]

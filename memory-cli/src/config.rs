@@ -80,9 +80,13 @@ impl Database {
 
     /// Refuses a file that is not there.
     pub(crate) fn must_be_there(&self) -> Result<(), Failure> {
-        match self.file.as_ref().filter(|file| !file.exists()) {
-            Some(_) => Err(Failure::Usage(format!("there is no database {}", self.shown_file()))),
-            None => Ok(()),
+        match self.file.as_ref().map(|file| file.try_exists()) {
+            None | Some(Ok(true)) => Ok(()),
+            Some(Ok(false)) => Err(Failure::Usage(format!("there is no database {}", self.shown_file()))),
+            Some(Err(error)) => {
+                let file = self.shown_file();
+                Err(Failure::Usage(format!("whether there is a database {file} cannot be told: {error}")))
+            }
         }
     }
 

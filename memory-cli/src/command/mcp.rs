@@ -60,6 +60,9 @@ async fn import(call: &Call, path: &Path, output: &mut Output) -> Result<Outcome
     let failed = |error: std::io::Error| error.downcast::<memory::Error>().map_or_else(unread, Failure::Memory);
     let done = done.map_err(failed)?;
     let GraphImport { entities, relations, observations, already, rejected, .. } = done;
+    if rejected > 0 && entities + relations + observations + already == 0 {
+        return Err(Failure::Usage(format!("no line of {} is an entity or a relation", path.display())));
+    }
     if output.is_json() {
         output.json(&json!({
             "entities": entities, "relations": relations, "observations": observations, "already": already, "rejected": rejected,

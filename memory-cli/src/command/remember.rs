@@ -1,5 +1,9 @@
 //! `memory remember`: stores a fact, preference or other record.
 
+use std::io::{Read as _, stdin};
+
+use memory::store::Limits;
+
 use super::call::Call;
 use crate::cli::Remember;
 use crate::failure::{Failure, Outcome};
@@ -8,7 +12,8 @@ use crate::upkeep;
 
 /// Stores the record.
 pub(crate) async fn run(call: &Call, args: &Remember, output: &mut Output) -> Result<Outcome, Failure> {
-    let remember = request(call, args)?;
+    let text = if args.text == "-" { piped()? } else { args.text.clone() };
+    let remember = request(call, args, &text)?;
     let (memory, scoped) = call.open().await?;
     let receipt = scoped.remember(remember).await?;
     output.receipt(&receipt)?;
@@ -17,8 +22,17 @@ pub(crate) async fn run(call: &Call, args: &Remember, output: &mut Output) -> Re
     Ok(Outcome::Done)
 }
 
-fn request(call: &Call, args: &Remember) -> Result<memory::Remember, Failure> {
-    let mut remember = memory::Remember::new(&args.kind, &args.text).with_origin("cli");
+/// Returns what stands in stdin, without blanks around it. Reads no more than is enough to be refused.
+fn piped() -> Result<String, Failure> {
+    let most = Limits::default().record_bytes as u64;
+    let mut text = String::new();
+    let read = stdin().lock().take(most + 1).read_to_string(&mut text);
+    read.map_err(|error| Failure::Usage(format!("stdin cannot be read: {error}")))?;
+    Ok(text.trim().to_owned())
+}
+
+fn request(call: &Call, args: &Remember, text: &str) -> Result<memory::Remember, Failure> {
+    let mut remember = memory::Remember::new(&args.kind, text).with_origin("cli");
     for tag in &args.tags {
         remember = remember.with_tag(tag);
     }

@@ -262,3 +262,12 @@ fn stored_text_is_shown_without_its_control_characters_and_kept_in_json() {
     assert!(!bed.run(&["search", "red"]).stdout.contains('\u{1b}'));
     assert_eq!(texts(&bed.json(&["search", "red"])), ["a \u{1b}[31m red \u{7}word"]);
 }
+
+#[test]
+fn what_is_piped_is_remembered() {
+    let bed = Bed::new();
+    let piped = bed.run_with(&["remember", "-"], b" Ada likes green tea.\n");
+    assert_eq!((piped.code, piped.complaints().as_str()), (0, ""));
+    assert_eq!(bed.json(&["records"])["records"][0]["text"], "Ada likes green tea.");
+    assert_eq!(bed.run_with(&["remember", "-"], b" \n").code, 2);
+}

@@ -259,4 +259,6 @@ fn a_graph_that_the_memory_does_not_take_is_no_fault_of_its_file() {
     command.args(["--db", &path, "--tenant", "acme", "--subject", "ada", "mcp", "import", &entity("Bob")]);
     assert_eq!(answer(&mut command, b"").refused(1), "sqlite was opened for reading alone");
     assert!(bed.run(&["mcp", "import", "nowhere.jsonl"]).refused(2).contains("nowhere.jsonl cannot be read"));
+    let words = bed.file("words.txt", "no graph\n");
+    assert!(bed.run(&["mcp", "import", &words]).refused(2).contains("is an entity or a relation"));
 }

@@ -117,7 +117,7 @@ async fn a_history_among_many_others_holds_no_more_than_a_page_of_them_at_once()
     counting.reset();
     let history = ada.history(chain[60]).await.unwrap();
     assert_eq!(history.iter().map(|stored| stored.record.id).collect::<Vec<_>>(), chain);
-    assert_eq!(most.0.load(Ordering::SeqCst), 100, "the most records of one answer");
+    assert_eq!(most.0.load(Ordering::SeqCst), 32, "the most records of one answer");
     assert_eq!(counting.rows("get"), 120, "each record of the chain is read once by its id");
 }
 

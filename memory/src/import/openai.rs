@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 
 use memory_core::message::Defaults;
-use memory_core::{Message, MessageId, Timestamp};
+use memory_core::{Block, Message, MessageId, Timestamp};
 use serde_json::{Map, Value};
 
+use super::conversation::Conversation;
 use super::identity::{fingerprint, message_id};
+use super::item::LeftOut;
 use super::position::Position;
 use super::queue::{Sink, Stopped};
 use super::{time, weight};
@@ -123,6 +125,7 @@ fn message(
     let id = own.unwrap_or_else(|| message_id(session, index, &[&content.to_string()]));
     let at = said.map_or(now, |(_, at)| at);
     match Message::from_chat(&content, Defaults { id, at }) {
+        Ok(message) if is_empty(&message) => sink.leave_out(Conversation::new(session, None), LeftOut::Empty),
         Ok(mut message) => {
             if let Some(Value::Object(metadata)) = metadata {
                 message.metadata = metadata;
@@ -131,6 +134,12 @@ fn message(
         }
         Err(error) => sink.reject(here, &error),
     }
+}
+
+/// Returns whether a message says nothing. A call of a function may stand beside its content.
+fn is_empty(message: &Message) -> bool {
+    let is_blank = |block: &Block| matches!(block, Block::Text { text, .. } if text.trim().is_empty());
+    message.blocks.iter().all(is_blank) && message.extra.values().all(Value::is_null)
 }
 
 /// Returns the name of a conversation that has none: its line, and its number if others of the line came before it.

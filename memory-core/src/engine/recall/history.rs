@@ -34,24 +34,33 @@ impl Scoped {
     /// # }
     /// ```
     pub async fn history(&self, id: RecordId) -> Result<Vec<StoredRecord>> {
-        let mut history = Vec::new();
-        for ids in self.chain(id).await?.chunks(PAGE) {
-            history.extend(self.get(ids).await?);
+        let mut read = HashMap::new();
+        let chain = self.walk(id, &mut |stored| drop(read.insert(stored.record.id, stored))).await?;
+        let unread: Vec<RecordId> = chain.iter().copied().filter(|id| !read.contains_key(id)).collect();
+        for ids in unread.chunks(PAGE) {
+            read.extend(self.get(ids).await?.into_iter().map(|stored| (stored.record.id, stored)));
         }
-        Ok(history)
+        Ok(chain.iter().filter_map(|id| read.remove(id)).collect())
     }
 
     /// Returns the ids of [`Self::history`] in its order, and holds no more than a page of records meanwhile: whoever shows a part of a
     /// history reads that alone.
     pub async fn chain(&self, id: RecordId) -> Result<Vec<RecordId>> {
-        let Some(mut newest) = self.get(&[id]).await?.pop() else { return Ok(Vec::new()) };
-        let mut seen = HashSet::from([id]);
-        let mut chain = self.older(id, &mut seen).await?;
-        chain.push((id, newest.record.superseded));
-        while let Some(by) = newest.record.superseded.map(|superseded| superseded.by).filter(|by| seen.insert(*by)) {
+        self.walk(id, &mut drop).await
+    }
+
+    /// Returns the ids of a chain in their order, and gives `read` those of its records that have to be read for it.
+    async fn walk(&self, id: RecordId, read: &mut (dyn FnMut(StoredRecord) + Send)) -> Result<Vec<RecordId>> {
+        let Some(named) = self.get(&[id]).await?.pop() else { return Ok(Vec::new()) };
+        let mut last = named.record.superseded;
+        let (mut seen, mut chain) = (HashSet::from([id]), vec![(id, last)]);
+        read(named);
+        chain.extend(self.older(id, &mut seen).await?);
+        while let Some(by) = last.map(|superseded| superseded.by).filter(|by| seen.insert(*by)) {
             let Some(stored) = self.get(&[by]).await?.pop() else { break };
-            newest = stored;
-            chain.push((by, newest.record.superseded));
+            last = stored.record.superseded;
+            chain.push((by, last));
+            read(stored);
         }
         chain.sort_by_key(|(id, superseded)| (superseded.is_none(), superseded.map(|superseded| superseded.at), *id));
         Ok(chain.into_iter().map(|(id, _)| id).collect())

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::{Format, LONGEST, items, items_from, items_of, source, told, whole_source};
+use crate::import::item::{Item, LeftOut};
 use crate::import::queue::queue;
 use crate::import::read::read;
 
@@ -37,6 +38,19 @@ fn a_bad_line_is_told_with_its_number_and_the_good_ones_are_kept() {
     bytes.extend(good.as_bytes());
     let expected = ["1 chat_history user a", "2 ! the line is not UTF-8", "3 chat_history user a"];
     assert_eq!(told(&items_of(bytes.as_slice(), None)), expected);
+}
+
+#[test]
+fn messages_that_hold_nothing_are_left_out() {
+    let lines = [
+        "{\"role\":\"user\"}",
+        "{\"role\":\"user\",\"content\":\"\"}",
+        "{\"role\":\"assistant\",\"content\":null,\"function_call\":{\"name\":\"f\",\"arguments\":\"{}\"}}",
+        "{\"role\":\"user\",\"content\":\"a\"}",
+    ];
+    let items = items(&lines.join("\n"));
+    let is_empty = |item: &&Item| matches!(item, Item::LeftOut { what: LeftOut::Empty, .. });
+    assert_eq!((items.iter().filter(is_empty).count(), items.len()), (2, 4));
 }
 
 #[test]
