@@ -9,8 +9,9 @@
 //!   waits, and say so (`complete` is false): nothing of what was sent is kept here, because another process may have forgotten it
 //!   since. Everything else fails as it does without this layer.
 //! - What the primary refuses for good is set aside with the reason, and the rest goes on: an id that holds other content, or a message
-//!   that it refused five times, and once more while it took others. It is listed, and sent again when somebody says so. A message that is stored but
-//!   for its time counts as stored: who repeats an append while the primary is away cannot know the time of the first one.
+//!   that it refused five times or more, at last while it took others. It is listed, and sent again when somebody says so. A message
+//!   that is stored but for its time counts as stored: who repeats an append while the primary is away cannot know the time of the
+//!   first one.
 //! - A message that was queued before its session or owner was erased is dropped, wherever the erasure was made. If the journal could
 //!   not know, because the primary had not been asked since the process began, the message is set aside.
 //! - Calls that change what is stored send what waits of their session first: they fail if the primary does.

@@ -37,9 +37,9 @@ pub(crate) struct Faults {
     pub(crate) restored: Mutex<Option<Arc<MemChat>>>,
     pub(crate) appends: AtomicU64,
     pub(crate) reads: AtomicU64,
-    /// How many calls read a session now, and how many did at most.
-    reading: AtomicU64,
-    pub(crate) read_at_once: AtomicU64,
+    /// How many reads and appends of sessions are under way now, and how many were at most.
+    under_way: AtomicU64,
+    pub(crate) at_once: AtomicU64,
 }
 
 fn failed(transience: Transience) -> Error {
@@ -60,6 +60,14 @@ impl Faults {
     /// Returns the store that answers now.
     fn standing(&self, inner: &Arc<MemChat>) -> Arc<MemChat> {
         self.restored.lock().unwrap().clone().unwrap_or_else(|| Arc::clone(inner))
+    }
+
+    /// Lets others begin beside a call, and counts how many do.
+    async fn pass(&self) {
+        let under_way = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+        self.at_once.fetch_max(under_way, Ordering::SeqCst);
+        tokio::task::yield_now().await;
+        self.under_way.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn check(&self) -> Result<()> {
@@ -88,6 +96,7 @@ impl Break for Arc<Faults> {
     ) -> Result<Appended> {
         self.check()?;
         self.appends.fetch_add(1, Ordering::SeqCst);
+        self.pass().await;
         let delay = *self.delay.lock().unwrap();
         tokio::time::sleep(delay).await;
         let most = *self.most_in_time.lock().unwrap();
@@ -110,10 +119,7 @@ impl Break for Arc<Faults> {
     async fn read(&self, inner: &Arc<MemChat>, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
         self.check()?;
         self.reads.fetch_add(1, Ordering::SeqCst);
-        let reading = self.reading.fetch_add(1, Ordering::SeqCst) + 1;
-        self.read_at_once.fetch_max(reading, Ordering::SeqCst);
-        tokio::task::yield_now().await;
-        self.reading.fetch_sub(1, Ordering::SeqCst);
+        self.pass().await;
         self.standing(inner).read(scope, session, page).await
     }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use memory_core::SessionId;
+use memory_core::engine::Forget;
 
 use crate::fixture::{Bed, ada, message};
 
@@ -46,8 +47,12 @@ async fn messages_that_wait_in_many_conversations_are_found_and_few_of_these_are
         owner.session(&name(number)).append(vec![said.clone()]).await.unwrap();
     }
     let ids: Vec<_> = said.iter().map(|said| said.id).collect();
-    bed.faults.read_at_once.store(0, Ordering::SeqCst);
+    bed.faults.at_once.store(0, Ordering::SeqCst);
     assert_eq!(owner.messages(&ids).await.unwrap().len(), MANY);
-    let at_once = bed.faults.read_at_once.load(Ordering::SeqCst);
+    let at_once = bed.faults.at_once.swap(0, Ordering::SeqCst);
+    assert!((2..=16).contains(&at_once), "{at_once} at once");
+    // To be forgotten they are sent first, as few at once.
+    assert!(owner.forget(&Forget::Messages(ids)).await.unwrap().complete);
+    let at_once = bed.faults.at_once.load(Ordering::SeqCst);
     assert!((2..=16).contains(&at_once), "{at_once} at once");
 }

@@ -136,10 +136,10 @@ fn message(
     }
 }
 
-/// Returns whether a message says nothing. A call of a function may stand beside its content.
+/// Returns whether a message says nothing. A call of a function may stand beside its content, and a call may have an empty result.
 fn is_empty(message: &Message) -> bool {
     let is_blank = |block: &Block| matches!(block, Block::Text { text, .. } if text.trim().is_empty());
-    message.blocks.iter().all(is_blank) && message.extra.values().all(Value::is_null)
+    !message.role.is_result() && message.blocks.iter().all(is_blank) && message.extra.values().all(Value::is_null)
 }
 
 /// Returns the name of a conversation that has none: its line, and its number if others of the line came before it.

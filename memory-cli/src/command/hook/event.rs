@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use memory::import::mend_surrogates;
 use serde_json::Value;
 
 /// What happened.
@@ -32,7 +33,9 @@ pub(super) struct Event {
 impl Event {
     /// Reads an event. Members that are not known are passed over: the agent may be newer.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let value: Value = serde_json::from_str(text).map_err(|error| format!("the event is no JSON: {error}"))?;
+        let mut json = text.as_bytes().to_vec();
+        mend_surrogates(&mut json);
+        let value: Value = serde_json::from_slice(&json).map_err(|error| format!("the event is no JSON: {error}"))?;
         let member = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         let name = member("hook_event_name").ok_or("the event has no hook_event_name")?;
         let kind = match name.as_str() {
@@ -62,6 +65,7 @@ mod tests {
         let asks = r#"{"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "Hm?", "new": [1]}"#;
         assert_eq!(kind(asks), Ok(Kind::Asks("Hm?".to_owned())));
         assert_eq!(kind(&asks.replace("\"prompt\"", "\"user_prompt\"")), Ok(Kind::Asks("Hm?".to_owned())));
+        assert_eq!(kind(&asks.replace("Hm?", "Hm \\ud83d?")), Ok(Kind::Asks("Hm \u{fffd}?".to_owned())));
         for (name, expected) in [
             ("SessionStart", Kind::Begins),
             ("Stop", Kind::Ends),

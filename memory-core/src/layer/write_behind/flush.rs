@@ -277,7 +277,7 @@ impl Shared {
         }
     }
 
-    /// Sets messages aside that were refused again and again, and once more just before the primary took the one behind them.
+    /// Sets messages aside that were refused again and again, at last just before the primary took the one behind them.
     async fn set_refused_aside(&self, sending: &Sending) {
         let Sending { scope, session, .. } = sending;
         if sending.skipped == 0 {

@@ -71,7 +71,7 @@ pub(super) struct Waiting {
     pub(super) due: Instant,
     /// How many go at once: fewer once the primary refused some.
     pub(super) at_once: usize,
-    /// How many of the oldest were refused just now, one right after the other, after they had been refused often.
+    /// How many of the oldest were refused just now, one right after the other. Each of them was refused often.
     pub(super) passed: usize,
 }
 

@@ -85,19 +85,16 @@ pub(crate) async fn history(
     let (mut list, mut last) = (List::within(app.config.answer_bytes), None);
     let (mut is_any, mut has_more) = (false, false);
     // In parts, so that no more is held of very long records than is sent.
-    for ids in ada.chain(id).await?.chunks(PART) {
+    'parts: for ids in ada.chain(id).await?.chunks(PART) {
         let part = unexpired(&ada, ids).await?;
         is_any |= !part.is_empty();
         for stored in part.iter().filter(|stored| !is_before(stored)) {
             has_more = list.is_full();
             if has_more {
-                break;
+                break 'parts;
             }
             list.push(&edge::record(stored, ada.memory().now()));
             last = place(stored);
-        }
-        if has_more {
-            break;
         }
     }
     if !is_any {

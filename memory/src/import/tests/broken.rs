@@ -46,11 +46,12 @@ fn messages_that_hold_nothing_are_left_out() {
         "{\"role\":\"user\"}",
         "{\"role\":\"user\",\"content\":\"\"}",
         "{\"role\":\"assistant\",\"content\":null,\"function_call\":{\"name\":\"f\",\"arguments\":\"{}\"}}",
+        "{\"role\":\"function\",\"name\":\"f\",\"content\":\"\"}",
         "{\"role\":\"user\",\"content\":\"a\"}",
     ];
     let items = items(&lines.join("\n"));
     let is_empty = |item: &&Item| matches!(item, Item::LeftOut { what: LeftOut::Empty, .. });
-    assert_eq!((items.iter().filter(is_empty).count(), items.len()), (2, 4));
+    assert_eq!((items.iter().filter(is_empty).count(), items.len()), (2, 5));
 }
 
 #[test]
