@@ -7,10 +7,12 @@
 
 mod apart;
 mod home;
+mod leave;
 mod migrate;
 mod rest;
 mod settings;
 mod shared;
+mod watch;
 mod work;
 
 use std::fmt;
@@ -95,7 +97,8 @@ impl Postgres {
     }
 
     /// Runs `work` on a connection of its own, outside any transaction and for at most `patience`, and closes the connection: for
-    /// what the server cannot do within a transaction.
+    /// what the server cannot do within a transaction. A connection on which the server has nothing left to do fails, however
+    /// much patience there is.
     ///
     /// Dropping the returned future detaches the work.
     pub(crate) async fn apart<A, T, F>(&self, doing: &'static str, patience: Duration, input: A, work: F) -> Result<T>
@@ -104,7 +107,7 @@ impl Postgres {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut PgConnection, &'c A) -> Work<'c, T> + Send + 'static,
     {
-        apart::run(&self.shared.config, doing, patience, input, work).await
+        apart::run(&self.shared, doing, patience, input, work).await
     }
 
     /// Returns the health of the server.

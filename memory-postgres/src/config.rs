@@ -99,7 +99,7 @@ impl PostgresConfig {
     /// Sets the deadline of a call, at least 3 milliseconds, including the wait for a connection. Default 3 seconds.
     ///
     /// A call waits for a connection for at most two thirds of it, and a statement may run on the server for as long. Calls that
-    /// write many rows have half a minute, and those that touch everything have an hour.
+    /// write many rows have half a minute, or this deadline if it is longer. Those that touch everything have an hour.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline.clamp(Duration::from_millis(3), Duration::from_secs(3_600));
@@ -173,6 +173,8 @@ impl PostgresConfig {
             ("default_transaction_isolation", "read committed"),
             ("synchronous_commit", "on"),
             ("client_min_messages", "error"),
+            // The functions of the schema hold bytes as `'\x6f04'`.
+            ("standard_conforming_strings", "on"),
             ("jit", "off"),
         ];
         let options = self.options.clone().ssl_mode(mode).application_name("memory").options(settings);

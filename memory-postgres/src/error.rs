@@ -131,9 +131,10 @@ fn of_code(code: &str, fault: Fault, doing: &'static str) -> Failure {
         ("57014", _) => (Transience::Late, Aftermath::Undo),
         // A lock that is held, a table in use.
         ("55P03" | "55006", _) => (TRANSIENT, Aftermath::Undo),
-        // Read-only: a server that has been demoted, or one that cannot write. Shutdown, starting, lost connections;
-        // no room, no memory, too many connections; the file system.
-        ("25006", _) | (_, "57" | "08" | "53" | "58") => (TRANSIENT, Aftermath::Close),
+        // Read-only: a server that has been demoted, or one that cannot write. A transaction that was idle or open for too long, with
+        // which the server ends the connection. Shutdown, starting, lost connections; no room, no memory, too many connections;
+        // the file system.
+        ("25006" | "25P03" | "25P04", _) | (_, "57" | "08" | "53" | "58") => (TRANSIENT, Aftermath::Close),
         _ => (Transience::Permanent, Aftermath::Undo),
     };
     failed(fault, doing, transience, aftermath)

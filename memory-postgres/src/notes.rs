@@ -159,8 +159,10 @@ pub(crate) async fn backlog(server: &Postgres, truth: Truth, index: &IndexName) 
     let doing = "count notes";
     let counts = server.run(Call::statement(doing), index.clone(), move |connection, index| {
         Box::pin(async move {
-            let sql = "SELECT count(*) FILTER (WHERE NOT dead), count(*) FILTER (WHERE dead) FROM note \
-                 WHERE enlisted = (SELECT id FROM enlisted WHERE truth = $1 AND name = $2)";
+            // Each count has an index of its own, `note_due` and `note_dead`.
+            let sql = "WITH e AS (SELECT id FROM enlisted WHERE truth = $1 AND name = $2) SELECT \
+                 (SELECT count(*) FROM note WHERE enlisted = (SELECT id FROM e) AND NOT dead), \
+                 (SELECT count(*) FROM note WHERE enlisted = (SELECT id FROM e) AND dead)";
             let counts = sqlx::query_as::<_, (i64, i64)>(sql).bind(truth.number()).bind(index.as_str());
             counts.fetch_one(connection).await.doing(doing)
         })

@@ -107,6 +107,9 @@ fn main() -> ExitCode {
         .test("notes::settled_between_pages", |servers| async move {
             notes::settled_between_pages(servers.url("postgres")?).await
         })
+        .test("notes::counted_by_indexes", |servers| async move {
+            notes::counted_by_indexes(support::ordinary(&servers.url("postgres")?)).await
+        })
         .test("notes::of_strangers", |servers| async move { notes::of_strangers(servers.url("postgres")?).await })
         .test("notes::erased_in_the_midst", |servers| async move {
             notes::erased_in_the_midst(servers.url("postgres")?).await

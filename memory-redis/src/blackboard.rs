@@ -9,7 +9,6 @@ use memory_core::store::blackboard::{
     Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Keep, Posted, direction_of,
 };
 use memory_core::store::{Erased, ErasureLevel, Health, Store};
-use memory_core::time::Timestamp;
 use memory_core::vector::Similarity;
 
 use crate::client::{Call, Redis, detached};
@@ -18,7 +17,7 @@ use crate::keys::padded;
 use crate::reply::Reply;
 use crate::script::{self, Script};
 
-use entry::Entry;
+use entry::{Entry, Uses, time};
 
 const PUT: &str = "put an entry on a board";
 const GET: &str = "get an entry of a board";
@@ -32,6 +31,8 @@ const ERASE: &str = "erase a board";
 const MAX_KEY_BYTES: usize = 255;
 
 /// Boards in Redis, one per owner.
+///
+/// A search whose use cannot be counted for now, because the server takes no writes, returns its hits as they were counted before.
 #[derive(Clone, Debug)]
 pub struct RedisBlackboard {
     redis: Redis,
@@ -84,24 +85,32 @@ impl RedisBlackboard {
         detached(doing, async move { redis.run(&call, doing).await }).await
     }
 
-    /// Counts the use of entries that were found, the best last: it is the last to be evicted.
-    async fn used(&self, scope: &Scope, epoch: Epoch, found: Vec<(Similarity, Entry)>) -> Result<Vec<BoardHit>> {
+    /// Counts the use of entries that were found, the best last: it is the last to be evicted. Returns their uses; none for one that
+    /// is gone.
+    async fn used(&self, scope: &Scope, epoch: Epoch, found: &[Found]) -> Result<Vec<Option<Uses>>> {
         let mut call = self.call(&script::BOARD_USE, scope, epoch);
-        for (_, entry) in found.iter().rev() {
+        for Found { entry, .. } in found.iter().rev() {
             call = call.arg(entry.key.as_str()).number(entry.number);
         }
         let mut reply = self.change(call, SEARCH).await?;
         let counts = reply.list()?.all_bytes()?;
-        let now = time(&reply.text()?)?;
-        let mut hits = Vec::with_capacity(found.len());
-        for ((similarity, entry), count) in found.into_iter().zip(counts.into_iter().rev()) {
-            let Some(count) = count else { continue };
-            let count = std::str::from_utf8(&count).ok().and_then(|count| count.parse().ok());
-            let count = count.ok_or_else(|| damaged("a count is no number"))?;
-            hits.push(BoardHit { entry: entry.posted(count, now), similarity });
+        let last = Some(time(&reply.text()?)?);
+        let mut uses = Vec::with_capacity(found.len());
+        for count in counts.into_iter().rev() {
+            let count = count.map(|count| std::str::from_utf8(&count).ok().and_then(|count| count.parse().ok()));
+            let count = count.map(|count| count.ok_or_else(|| damaged("a count is no number"))).transpose()?;
+            uses.push(count.map(|count| Uses { count, last }));
         }
-        Ok(hits)
+        Ok(uses)
     }
+}
+
+/// An entry that a search found.
+struct Found {
+    similarity: Similarity,
+    entry: Entry,
+    /// Its uses before this one.
+    uses: Uses,
 }
 
 #[async_trait]
@@ -159,24 +168,39 @@ impl Blackboard for RedisBlackboard {
             return Ok(None);
         }
         let bytes = reply.bytes()?.ok_or_else(|| damaged("an entry is missing"))?;
-        let (count, now) = (reply.number()?, time(&reply.text()?)?);
-        Ok(Some(Entry::decode(key.to_owned(), &bytes)?.posted(count, now)))
+        let uses = Uses { count: reply.number()?, last: Some(time(&reply.text()?)?) };
+        Ok(Some(Entry::decode(key.to_owned(), &bytes)?.posted(uses)))
     }
 
     async fn search(&self, scope: &Scope, epoch: Epoch, query: &BoardQuery, limit: usize) -> Result<Vec<BoardHit>> {
         let sought = query.sought()?;
         let mut reply = self.redis.run(&self.call(&script::BOARD_READ, scope, epoch), SEARCH).await?.list()?;
-        let mut found: Vec<(Similarity, Entry)> = Vec::new();
+        let mut found: Vec<Found> = Vec::new();
         while reply.len() > 0 {
             let key = reply.text()?;
             let bytes = reply.bytes()?.ok_or_else(|| damaged("an entry is missing"))?;
-            let entry = Entry::decode(key, &bytes)?;
+            let (entry, uses) = (Entry::decode(key, &bytes)?, Uses::decode(&reply.text()?)?);
             let similarity = entry.similarity(&sought);
-            found.extend(similarity.map(|similarity| (similarity, entry)));
+            found.extend(similarity.map(|similarity| Found { similarity, entry, uses }));
         }
-        found.sort_by(|(one, a), (other, b)| other.value().total_cmp(&one.value()).then_with(|| a.key.cmp(&b.key)));
+        let worth = |found: &Found| found.similarity.value();
+        found.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.entry.key.cmp(&b.entry.key)));
         found.truncate(limit);
-        if found.is_empty() { Ok(Vec::new()) } else { self.used(scope, epoch, found).await }
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let uses = match self.used(scope, epoch, &found).await {
+            Err(error) if error.is_retryable() => {
+                tracing::warn!(%error, "the hits of a search are not counted");
+                found.iter().map(|found| Some(found.uses)).collect()
+            }
+            uses => uses?,
+        };
+        let hits = found.into_iter().zip(uses);
+        let hits = hits.filter_map(|(Found { similarity, entry, .. }, uses)| {
+            uses.map(|uses| BoardHit { entry: entry.posted(uses), similarity })
+        });
+        Ok(hits.collect())
     }
 
     async fn delete(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<bool> {
@@ -199,8 +223,4 @@ impl Blackboard for RedisBlackboard {
             misses: reply.number()?,
         })
     }
-}
-
-fn time(text: &str) -> Result<Timestamp> {
-    text.parse().map(Timestamp).map_err(|_| damaged("a time is no number"))
 }

@@ -35,12 +35,12 @@ scripts! {
     BACKLOG = "owner.lua" "notes.lua" "backlog.lua";
     BOARD_DELETE = "board.lua" "board_delete.lua";
     BOARD_ERASE = "board.lua" "board_erase.lua";
-    BOARD_GET = "board.lua" "board_get.lua";
+    BOARD_GET = "full.lua" "board.lua" "board_get.lua";
     BOARD_PUT = "board.lua" "board_put.lua";
     BOARD_READ = "board.lua" "board_read.lua";
     BOARD_STATS = "board.lua" "board_stats.lua";
     BOARD_SWEEP = "board.lua" "board_sweep.lua";
-    BOARD_USE = "board.lua" "board_use.lua";
+    BOARD_USE = "full.lua" "board.lua" "board_use.lua";
     BURY = "full.lua" "owner.lua" "notes.lua" "bury.lua";
     CACHE_DELETE = "cache_delete.lua";
     CACHE_ERASE = "full.lua" "cache_erase.lua";

@@ -1,19 +1,25 @@
 //! Running work on a connection of its own.
 
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::{Either, select};
 use memory_core::error::Result;
+use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgConnection;
-use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::time::timeout;
 
+use super::leave::leave;
+use super::shared::Shared;
+use super::watch;
 use super::work::Work;
-use crate::config::PostgresConfig;
 use crate::error::{Doing, late, lost};
 
-/// Runs `work` in a task of its own, on a connection that nobody else uses before or after, for at most `patience`.
+/// Runs `work` in a task of its own, on a connection that nobody else uses before or after, for at most `patience` and for no
+/// longer than the server is at it.
 pub(super) async fn run<A, T, F>(
-    config: &PostgresConfig,
+    shared: &Arc<Shared>,
     doing: &'static str,
     patience: Duration,
     input: A,
@@ -24,15 +30,25 @@ where
     T: Send + 'static,
     F: for<'c> FnOnce(&'c mut PgConnection, &'c A) -> Work<'c, T> + Send + 'static,
 {
-    let connect = config.connect_options();
+    let shared = Arc::clone(shared);
     let whole = async move {
-        let mut connection = connect.connect().await.doing(doing).map_err(|failure| failure.error)?;
-        let patient = sqlx::raw_sql("SET statement_timeout = 0").execute(&mut connection).await.doing(doing);
-        patient.map_err(|failure| failure.error)?;
-        let answer = work(&mut connection, &input).await.map_err(|failure| failure.error);
-        // If closing fails, the server ends the session itself.
-        drop(connection.close().await);
-        answer
+        let connect = shared.config.connect_options();
+        let connected = timeout(shared.config.deadline, connect.connect()).await.map_err(|_| late(doing))?;
+        let mut connection = connected.doing(doing).map_err(|failure| failure.error)?;
+        let process = watch::process(&mut connection).await?;
+        let work = async move {
+            let patient = sqlx::raw_sql("SET statement_timeout = 0").execute(&mut connection).await.doing(doing);
+            let answer = match patient {
+                Ok(_) => work(&mut connection, &input).await,
+                Err(failure) => Err(failure),
+            };
+            leave(connection).await;
+            answer.map_err(|failure| failure.error)
+        };
+        match select(pin!(work), pin!(watch::gone(&shared, &process))).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(_) => Err(lost(doing)),
+        }
     };
     match tokio::spawn(timeout(patience, whole)).await {
         Ok(answer) => answer.unwrap_or_else(|_| Err(late(doing))),

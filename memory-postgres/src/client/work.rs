@@ -7,17 +7,21 @@ use std::time::Duration;
 
 use memory_core::error::{Error, Result};
 use sqlx::postgres::PgConnection;
-use sqlx::{ConnectOptions as _, Connection as _};
+use sqlx::{ConnectOptions as _, SqlSafeStr};
 use tokio::time::timeout;
 
+use super::leave::leave;
 use super::rest::Rest;
 use super::shared::Shared;
 use super::{home, migrate, settings};
 use crate::config::PostgresConfig;
 use crate::error::{Aftermath, Attempt, Doing, Failure, classify, late, lost};
+use crate::statement::fill;
 
-/// The deadline of a call that writes thousands of rows.
+/// The shortest deadline of a call that writes thousands of rows.
 const BULK: Duration = Duration::from_secs(31);
+/// How much less than such a call one of its statements may take.
+const MARGIN: Duration = Duration::from_secs(1);
 /// The deadline of a call that reads or writes everything.
 const LONG: Duration = Duration::from_secs(3_600);
 /// How many rows can be written within the usual deadline, even on a busy server.
@@ -102,7 +106,7 @@ where
 {
     let (rest, deadline) = (Arc::clone(&shared.rest), call.deadline(&shared.config));
     let tries = async move {
-        let tries = tries(&rest, call, &input, &work);
+        let tries = tries(&rest, (call, deadline), &input, &work);
         timeout(deadline, tries).await.unwrap_or_else(|_| Err(late(call.doing)))
     };
     let answer = match call.mode {
@@ -117,7 +121,7 @@ where
     answer
 }
 
-async fn tries<A, T, F>(rest: &Arc<Rest>, call: Call, input: &A, work: &F) -> Result<T>
+async fn tries<A, T, F>(rest: &Arc<Rest>, (call, deadline): (Call, Duration), input: &A, work: &F) -> Result<T>
 where
     F: for<'c> Fn(&'c mut PgConnection, &'c A) -> Work<'c, T>,
 {
@@ -126,7 +130,7 @@ where
         let mut lent = rest.lend().await.doing(call.doing).map_err(|failure| failure.error)?;
         tried += 1;
         let connection = lent.connection().doing(call.doing).map_err(|failure| failure.error)?;
-        match transact(connection, call, input, work).await {
+        match transact(connection, (call, deadline), input, work).await {
             Ok(answer) => {
                 match call.mode {
                     Mode::Statement => lent.keep(),
@@ -146,16 +150,24 @@ where
     }
 }
 
-async fn transact<A, T, F>(connection: &mut PgConnection, call: Call, input: &A, work: &F) -> Attempt<T>
+async fn transact<A, T, F>(
+    connection: &mut PgConnection,
+    (call, deadline): (Call, Duration),
+    input: &A,
+    work: &F,
+) -> Attempt<T>
 where
     F: for<'c> Fn(&'c mut PgConnection, &'c A) -> Work<'c, T>,
 {
     let begin = match call.mode {
         Mode::Statement => return work(connection, input).await,
-        Mode::Transaction if call.time == Time::Long => "BEGIN; SET LOCAL statement_timeout = 0",
-        Mode::Transaction if call.time == Time::Bulk => "BEGIN; SET LOCAL statement_timeout = '30s'",
-        Mode::Transaction => "BEGIN",
-        Mode::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        Mode::Transaction if call.time == Time::Long => "BEGIN; SET LOCAL statement_timeout = 0".into_sql_str(),
+        Mode::Transaction if call.time == Time::Bulk => {
+            let limit = deadline.saturating_sub(MARGIN).as_millis().to_string();
+            fill("BEGIN; SET LOCAL statement_timeout = {limit}", &[("limit", &limit)]).into_sql()
+        }
+        Mode::Transaction => "BEGIN".into_sql_str(),
+        Mode::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".into_sql_str(),
     };
     control(connection, begin, call.doing).await?;
     let outcome = work(connection, input).await;
@@ -175,7 +187,7 @@ fn worst(aftermath: Aftermath) -> Aftermath {
     if aftermath == Aftermath::Repeat { aftermath } else { Aftermath::Close }
 }
 
-async fn control(connection: &mut PgConnection, sql: &'static str, doing: &'static str) -> Attempt<()> {
+async fn control(connection: &mut PgConnection, sql: impl SqlSafeStr, doing: &'static str) -> Attempt<()> {
     sqlx::raw_sql(sql).execute(connection).await.doing(doing).map(|_| ())
 }
 
@@ -185,17 +197,21 @@ pub(super) async fn first(config: &PostgresConfig) -> Result<settings::Server> {
     let work = async {
         let connect = config.connect_options();
         let mut connection = connect.connect().await.map_err(|source| classify(&source, doing).error)?;
-        let server = settings::read(&mut connection).await.map_err(|failure| failure.error)?;
-        if !server.is_walled {
-            tracing::warn!("row-level security does not bind this role: use one that is no superuser");
-        }
-        if home::is_public_open(&mut connection).await? {
-            tracing::warn!("all roles may make functions in public: REVOKE CREATE ON SCHEMA public FROM PUBLIC");
-        }
-        migrate::migrate(&mut connection, config).await?;
-        // If closing fails, the server ends the session itself.
-        drop(connection.close().await);
-        Ok(server)
+        let server = prepare(&mut connection, config).await;
+        leave(connection).await;
+        server
     };
     timeout(LONG, work).await.unwrap_or_else(|_| Err(late(doing)))
+}
+
+async fn prepare(connection: &mut PgConnection, config: &PostgresConfig) -> Result<settings::Server> {
+    let server = settings::read(connection).await.map_err(|failure| failure.error)?;
+    if !server.is_walled {
+        tracing::warn!("row-level security does not bind this role: use one that is no superuser");
+    }
+    if home::is_public_open(connection).await? {
+        tracing::warn!("all roles may make functions in public: REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+    }
+    migrate::migrate(connection, config).await?;
+    Ok(server)
 }

@@ -67,6 +67,8 @@ fn each_sqlstate_has_its_remedy() {
         ("22P05", "permanent", Undo),        // a character without translation
         ("23505", "permanent", Undo),        // a unique constraint, but for that of ids
         ("25006", "wait", Close),            // read-only
+        ("25P03", "wait", Close),            // idle in a transaction for too long
+        ("25P04", "wait", Close),            // a transaction that took too long
         ("28000", "permanent", Undo),        // not authorised
         ("28P01", "permanent", Undo),        // wrong password
         ("3F000", "permanent", Undo),        // no such schema

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use memory_core::time::Stopwatch;
 use memory_core::{Error, Result, Scope};
+use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -13,6 +14,7 @@ use super::asked::{Asked, Built};
 use super::table::Table;
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, BACKEND, Doing, late};
+use crate::index::show;
 use crate::statement::fill;
 
 /// How many owners of a space have an index of their own at most.
@@ -80,7 +82,7 @@ impl OwnIndexes {
         });
     }
 
-    /// Builds the owner's index.
+    /// Builds the owner's index, for as long as the server is at it.
     pub(super) async fn build(&self, large: &Large) -> Result<Built> {
         if !self.table.is_indexable {
             return Ok(Built::Unneeded);
@@ -233,11 +235,13 @@ async fn take_turn(connection: &mut PgConnection, table: &Table, patience: Durat
 
 /// Returns how many vectors the owner has; none if its number is no longer in use.
 async fn rows(connection: &mut PgConnection, large: &Large) -> Attempt<Option<i64>> {
-    // For the whole connection, which nobody else uses.
-    let show = sqlx::query("SELECT set_config('memory.scope', $1, false)").bind(large.scope.key());
-    show.execute(&mut *connection).await.doing(DOING)?;
+    let mut reading = connection.begin().await.doing(DOING)?;
+    show(&mut reading, &large.scope).await?;
     let sql = "SELECT coalesce(totals[1], 0) FROM index_owner WHERE scope = $1 AND id = $2 AND NOT buried";
-    sqlx::query_scalar(sql).bind(large.scope.key()).bind(large.id).fetch_optional(connection).await.doing(DOING)
+    let rows = sqlx::query_scalar(sql).bind(large.scope.key()).bind(large.id).fetch_optional(&mut *reading).await;
+    let rows = rows.doing(DOING)?;
+    reading.commit().await.doing(DOING)?;
+    Ok(rows)
 }
 
 /// Forgets that an index was left, which is wanted, and those that are gone: a drop that was cut off has forgotten nothing.

@@ -11,7 +11,7 @@ use memory_core::store::records::{Expect, Put, RecordBatch};
 use memory_core::store::upkeep::{Incarnation, IndexName, Outcome, Upkeep as _};
 use memory_core::time::Stopwatch;
 use memory_core::{Error, Message, Role, Scope, Seq, SessionId, Timestamp};
-use memory_postgres::{PgChat, PgRecords, Postgres};
+use memory_postgres::{PgChat, PgRecords, Postgres, PostgresConfig};
 use memory_testkit::{Failure, Scene, check, equal};
 use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
@@ -142,6 +142,33 @@ pub(crate) async fn of_strangers(url: String) -> Scene {
     equal(chat.indexes().await?.len(), 1)?;
     equal(chat.pending(&index, Timestamp(0), 10).await?.len(), 2)?;
     connection.close().await.map_err(failed)
+}
+
+/// Whether each of the two indexes of notes was read for a count. The other reader of the first is not called.
+const READ: &str = "SELECT count(*) = 2 FROM pg_stat_user_indexes \
+     WHERE schemaname = $1 AND indexrelname IN ('note_due', 'note_dead') AND idx_scan > 0";
+
+/// Notes that are due and notes that were given up are counted by the index of each.
+pub(crate) async fn counted_by_indexes(url: String) -> Scene {
+    let schema = format!("t{}", uuid::Uuid::now_v7().simple());
+    // A table as small as this one is read whole otherwise.
+    let config = PostgresConfig::new(&format!("{url}?options=-c%20enable_seqscan%3Doff"))?.with_schema(&schema)?;
+    let database = Postgres::connect(config.with_deadline(Duration::from_secs(30))).await?;
+    let (records, index) = (PgRecords::new(&database), IndexName::new("text/test-1")?);
+    records.enlist(&index, None, usize::MAX).await?;
+    remember(&records, &["ada", "bob", "cleo"]).await?;
+    let failed = |error: sqlx::Error| Failure::new(error.to_string());
+    let mut connection = PgConnection::connect(&url).await.map_err(failed)?;
+    // The server counts in its own time.
+    for _ in 0..400 {
+        let backlog = records.backlog(&index).await?;
+        equal((backlog.pending, backlog.dead), (3, 0))?;
+        if sqlx::query_scalar(READ).bind(&schema).fetch_one(&mut connection).await.map_err(failed)? {
+            return connection.close().await.map_err(failed);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Err("a count reads more than its index".into())
 }
 
 /// While a writer takes its time, an index that is retired waits for it, and nobody else waits.

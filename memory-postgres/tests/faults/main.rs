@@ -3,7 +3,10 @@
 #[path = "../support.rs"]
 mod support;
 
+mod front;
 mod kills;
+mod limits;
+mod pooler;
 mod settings;
 mod starting;
 mod states;
@@ -32,6 +35,10 @@ fn main() -> ExitCode {
         .test("rights_on_the_tables_of_an_earlier_version_are_enough", versions::earlier_rights)
         .test("eight_may_create_one_schema_at_once", writers::create)
         .test("two_pools_write_one_session_without_gaps", writers::together)
+        .alone("no_session_keeps_what_a_connection_has_set_or_locked", pooler::sessions)
+        .alone("a_build_whose_connection_was_dropped_without_a_word_ends", pooler::dropped)
+        .alone("a_call_of_many_rows_may_take_as_long_as_the_deadline", limits::bulk)
+        .alone("bytes_in_statements_are_read_alike_whatever_a_role_has_set", settings::strings)
         .alone("what_was_acknowledged_survives_kills", kills::killed)
         .alone("calls_end_in_time_while_the_server_stands_still", kills::stopped)
         .alone("no_transaction_is_left_open_by_dropped_calls", storm::dropped)

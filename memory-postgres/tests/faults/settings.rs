@@ -1,13 +1,15 @@
-//! Settings that an operator changes while the database is open.
+//! Settings that an operator changes.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::recent::RECENT;
+use memory_core::record::Record;
 use memory_core::store::chat::{Append, ChatStore as _};
+use memory_core::store::records::{Expect, Put, RecordBatch, RecordStore as _};
 use memory_core::store::{Durability, Store as _};
-use memory_core::{Error, Scope, SessionId};
-use memory_postgres::{PgChat, Postgres};
+use memory_core::{Error, Field, Filter, Scope, SessionId, Timestamp};
+use memory_postgres::{PgChat, PgRecords, Postgres};
 use memory_testkit::doubles::ManualClock;
 use memory_testkit::services::Servers;
 use memory_testkit::{Failure, Scene, equal};
@@ -43,4 +45,20 @@ pub(crate) async fn durability(servers: Servers) -> Scene {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     Err("an old durability class is told for ever".into())
+}
+
+/// A role that reads backslashes in all strings finds the records of a session all the same.
+pub(crate) async fn strings(servers: Servers) -> Scene {
+    let server = servers.own("postgres")?.start().await?;
+    let mut admin = admin(server.url()).await?;
+    run(&mut admin, "ALTER ROLE memory_tester SET standard_conforming_strings = off").await?;
+    let records = PgRecords::new(&Postgres::connect(config(server.url(), "strings")?).await?);
+    let (scope, mut record) = (Scope::new("settings", "ada")?, Record::new("fact", "tea", Timestamp(0)));
+    record.first.session = Some(SessionId::new("s")?);
+    let id = record.id;
+    let puts = vec![Put { record: record.into(), expect: Expect::Absent }];
+    records.put(&scope, &RecordBatch { fence: None, puts }).await?;
+    let found = records.scan(&scope, &Filter::eq(Field::Session, "s"), None, 9).await?;
+    equal(found.iter().map(|found| found.record.id).collect::<Vec<_>>(), [id])?;
+    server.remove().await.map_err(Failure::from)
 }

@@ -9,6 +9,7 @@ use memory_core::time::Timestamp;
 use memory_core::vector::Similarity;
 
 use crate::error::damaged;
+use crate::reply::number;
 
 /// An entry that was read.
 #[derive(Debug)]
@@ -22,6 +23,26 @@ pub(super) struct Entry {
     terms: HashSet<Term>,
     /// Its vector at unit length.
     direction: Option<Vec<f32>>,
+}
+
+/// How often an entry was used, and when last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Uses {
+    pub(super) count: u64,
+    pub(super) last: Option<Timestamp>,
+}
+
+impl Uses {
+    /// Reads `count time`, or nothing for an entry that was never used.
+    pub(super) fn decode(text: &str) -> Result<Self> {
+        let Some((count, last)) = text.split_once(' ') else { return Ok(Self { count: 0, last: None }) };
+        Ok(Self { count: number(count)?, last: Some(time(last)?) })
+    }
+}
+
+/// Reads a time in microseconds.
+pub(super) fn time(text: &str) -> Result<Timestamp> {
+    text.parse().map(Timestamp).map_err(|_| damaged("a time is no number"))
 }
 
 /// Returns the content of an entry.
@@ -64,9 +85,9 @@ impl Entry {
     }
 
     /// Returns the entry as the board gives it.
-    pub(super) fn posted(self, access_count: u64, now: Timestamp) -> Posted {
+    pub(super) fn posted(self, Uses { count, last }: Uses) -> Posted {
         let Self { key, number: _, at, expires_at, value, terms: _, direction: _ } = self;
-        Posted { key, value, at, expires_at, access_count, last_accessed: Some(now) }
+        Posted { key, value, at, expires_at, access_count: count, last_accessed: last }
     }
 
     /// Returns how near it is to what is sought; none if it is no hit.

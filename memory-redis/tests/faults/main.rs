@@ -1,5 +1,6 @@
 //! Servers that are killed, stopped, restarted, full or set up wrongly: what was acknowledged is there, once and in order.
 
+mod access;
 mod board;
 mod cache;
 mod cached;
@@ -69,6 +70,8 @@ fn main() -> ExitCode {
         .alone("a_killed_cache_before_truth_fails_no_read_and_serves_nothing_stale", cached::killed)
         .alone("a_stopped_cache_before_truth_delays_no_call_for_long_and_serves_nothing_stale", cached::stopped)
         .alone("a_board_of_which_a_part_was_evicted_takes_every_put_and_shows_nothing_expired", board::evicted)
+        .alone("a_board_is_read_while_the_server_takes_no_writes", board::full)
+        .alone("the_rights_that_the_manual_names_are_enough_for_everything", access::rights)
         .alone("notes_that_cannot_be_read_hold_up_no_other_owner", notes::damaged)
         .alone("notes_that_cannot_be_read_take_no_room_from_others", notes::damaged_in_part)
         .alone("owners_that_a_failover_took_off_the_lists_are_found_again", lists::lost)
