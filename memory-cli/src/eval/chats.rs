@@ -16,7 +16,7 @@ const ALL: &str = "all questions";
 const ENGLISH: &str = "English";
 const OTHERS: &str = "other languages";
 /// An hour after the last message a question is asked, if it says nothing else.
-const HOUR: i64 = 3_600_000;
+const HOUR: i64 = 3_600_000_000;
 
 /// Reads the set: each question searches its own chat.
 pub(super) fn set(folder: &Path) -> Result<Set, Failure> {

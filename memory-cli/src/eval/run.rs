@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clap::ValueEnum;
 use indicatif::ProgressBar;
-use memory::Content;
 use memory::rank::{Ranking, Weights};
-use memory::{Forget, Memory, MessageId, Scope, Scoped, Search, SessionId};
+use memory::receipt::PartKind;
+use memory::{Content, ContextRequest, Forget, ItemId, Memory, MessageId, Scope, Scoped, Search, SessionId};
 
 use super::metrics::{Ranks, Scores};
-use super::set::{Haystack, Question, Section, Set};
+use super::set::{Haystack, Question, Section, Set, SetKind};
 use crate::failure::Failure;
 
 /// Hits of a question that are looked at.
 const DEPTH: usize = 100;
+/// Tokens of a context.
+const BUDGET: u64 = 3_000;
 /// Messages of one append.
 const BATCH: usize = 500;
 
@@ -52,7 +54,7 @@ impl Leg {
 pub(crate) struct Table {
     /// What is searched with what.
     pub(crate) title: String,
-    /// The unit that is found: `turns` or `sessions`.
+    /// The unit that is found: `turns` or `sessions`; or `recalled`, the turns that a context recalls, in their order.
     pub(crate) unit: &'static str,
     /// What it was searched with.
     pub(crate) leg: Leg,
@@ -88,6 +90,8 @@ struct QuestionRanks {
     miss: Option<Miss>,
     turns: Ranks,
     sessions: Ranks,
+    /// What a context of a new conversation recalls, if that was asked.
+    recalled: Option<Ranks>,
 }
 
 /// Measures all sections of a set with each leg, under owners of `tenant` who are forgotten again.
@@ -99,14 +103,17 @@ pub(crate) async fn run(memory: &Memory, tenant: &str, set: &Set, legs: &[Leg]) 
         let mut answers: Vec<Vec<QuestionRanks>> = legs.iter().map(|_| Vec::new()).collect();
         for haystack in &part.haystacks {
             let scoped = memory.of(&Scope::new(tenant, haystack.name.as_str())?);
-            let outcome = measure(memory, &scoped, haystack, legs, &mut answers, &bar).await;
+            let outcome = measure(memory, &scoped, (haystack, set.kind), legs, &mut answers, &bar).await;
             scoped.forget(&Forget::Everything).await?;
             outcome?;
         }
         bar.finish_and_clear();
         for (leg, answers) in legs.iter().zip(&answers) {
-            measured.tables.push(table(part, "turns", *leg, answers, |answer| &answer.turns));
-            measured.tables.push(table(part, "sessions", *leg, answers, |answer| &answer.sessions));
+            measured.tables.push(table(part, "turns", *leg, answers, |answer| Some(&answer.turns)));
+            measured.tables.push(table(part, "sessions", *leg, answers, |answer| Some(&answer.sessions)));
+            if answers.iter().any(|answer| answer.recalled.is_some()) {
+                measured.tables.push(table(part, "recalled", *leg, answers, |answer| answer.recalled.as_ref()));
+            }
         }
         measured.misses.extend(answers.into_iter().flatten().filter_map(|answer| answer.miss));
     }
@@ -116,7 +123,7 @@ pub(crate) async fn run(memory: &Memory, tenant: &str, set: &Set, legs: &[Leg]) 
 async fn measure(
     memory: &Memory,
     scoped: &Scoped,
-    haystack: &Haystack,
+    (haystack, kind): (&Haystack, SetKind),
     legs: &[Leg],
     answers: &mut [Vec<QuestionRanks>],
     bar: &ProgressBar,
@@ -139,7 +146,12 @@ async fn measure(
             let place = turns.found.first().copied();
             let miss = || Miss { question: question.text.clone(), leg: *leg, place, first };
             let miss = (place != Some(1)).then(miss);
-            answers.push(QuestionRanks { groups: question.groups.clone(), miss, turns, sessions });
+            let recalled = if kind == SetKind::Chat && *leg == Leg::Both {
+                Some(ranks(&recalled(scoped, question).await?, &question.turns))
+            } else {
+                None
+            };
+            answers.push(QuestionRanks { groups: question.groups.clone(), miss, turns, sessions, recalled });
         }
         bar.inc(1);
     }
@@ -174,6 +186,18 @@ async fn ask(scoped: &Scoped, question: &Question, leg: Leg) -> Result<Found, Fa
     Ok(Found { turns, sessions, first })
 }
 
+/// Returns the messages that a context of a new conversation recalls for a question, in their order.
+async fn recalled(scoped: &Scoped, question: &Question) -> Result<Vec<MessageId>, Failure> {
+    let session = scoped.session(&SessionId::new("a new conversation")?);
+    let context = session.assemble(&ContextRequest::new(question.text.as_str(), BUDGET)).await?;
+    let recalled = context.receipt.included.iter().filter(|included| included.part == PartKind::Recalled);
+    let message = |item: &ItemId| match item {
+        ItemId::Message(id) => Some(*id),
+        _ => None,
+    };
+    Ok(recalled.filter_map(|included| message(&included.item)).collect())
+}
+
 fn ranks<T: Ord>(found: &[T], gold: &BTreeSet<T>) -> Ranks {
     let places = (1..).zip(found).filter(|(_, item)| gold.contains(item)).map(|(place, _)| place);
     Ranks { found: places.collect(), gold: gold.len() }
@@ -184,12 +208,12 @@ fn table(
     unit: &'static str,
     leg: Leg,
     answers: &[QuestionRanks],
-    of: fn(&QuestionRanks) -> &Ranks,
+    of: fn(&QuestionRanks) -> Option<&Ranks>,
 ) -> Table {
     let mut groups: BTreeMap<&str, Vec<&Ranks>> = BTreeMap::new();
     for answer in answers {
         for group in &answer.groups {
-            groups.entry(group).or_default().push(of(answer));
+            groups.entry(group).or_default().extend(of(answer));
         }
     }
     let row = |group: &String| (group.clone(), Scores::of(groups.get(group.as_str()).map_or(&[][..], Vec::as_slice)));

@@ -132,14 +132,17 @@ fn what_is_asked_in_other_words_is_found_by_meaning_and_hardly_by_words() {
     let found = answer(Bed::new().bare().args(["--json", "--embedder", "static", "eval", "chat", chats]), b"");
     assert_eq!(found.code, 0, "{}", found.stderr);
     let tables = found.json()["tables"].as_array().unwrap().clone();
-    let of_forty = |legs: &str| {
-        let table = tables.iter().find(|table| table["unit"] == "turns" && table["legs"] == legs).unwrap();
+    let of_forty = |(unit, legs): (&str, &str)| {
+        let table = tables.iter().find(|table| table["unit"] == unit && table["legs"] == legs).unwrap();
         let all = &table["rows"][0]["scores"];
         assert_eq!(all["questions"], 40);
         (all["hit_at_5"].as_f64().unwrap() * 0.4).round()
     };
-    let [words, meaning] = ["text", "vector"].map(of_forty);
+    let [words, meaning] = [("turns", "text"), ("turns", "vector")].map(of_forty);
     assert!(words <= 12.0 && meaning >= 28.0, "{words}, {meaning}");
+    // What a search finds among five, a context of a new conversation recalls.
+    let [found, recalled] = [("turns", "text + vector"), ("recalled", "text + vector")].map(of_forty);
+    assert_eq!(recalled, found);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The times that a question is about: dates that it names, and times relative to when it is asked.
 
+mod alone;
 mod moment;
 
 use std::fmt;
@@ -40,16 +41,30 @@ enum Days {
 impl Period {
     /// Returns whether a message said at `at`, in UTC, may tell of these days.
     pub fn covers(&self, at: Timestamp) -> bool {
+        self.any(at, |days, at| told(days).is_some_and(|(first, last)| first <= at && at <= last))
+    }
+
+    /// Returns whether `at`, in UTC, is one of the days themselves.
+    pub(crate) fn holds(&self, at: Timestamp) -> bool {
+        self.any(at, |(first, last, _), at| first <= at && at <= last)
+    }
+
+    /// Returns the first and the last moment at which [`Period::covers`] it; none for days of any year, and beyond the calendar.
+    pub(crate) fn reach(&self) -> Option<(Timestamp, Timestamp)> {
+        let Days::Between(days) = self.days else { return None };
+        let (first, last) = told(days)?;
+        let before = last_moment(shifted(first, -1)?)?;
+        Some((Timestamp(before.0 + 1), last_moment(last)?))
+    }
+
+    fn any(&self, at: Timestamp, is_in: impl Fn(Stretch, Date) -> bool) -> bool {
         let Some(at) = at.day() else { return false };
-        let covers = |days: Stretch| {
-            outer(days).is_some_and(|(first, last)| first <= at && shifted(last, TOLD).is_some_and(|last| at <= last))
-        };
         match self.days {
-            Days::Between(days) => covers(days),
+            Days::Between(days) => is_in(days, at),
             // People tell of the end of December in January.
             Days::Yearly { month, day } => {
                 let years = [at.year(), at.year().saturating_sub(1)];
-                years.iter().filter_map(|year| date(*year, month, day)).any(covers)
+                years.iter().filter_map(|year| date(*year, month, day)).any(|days| is_in(days, at))
             }
         }
     }
@@ -260,6 +275,12 @@ fn back(today: Date, number: i64, unit: &str) -> Option<Date> {
     today.checked_sub(span.ok()?).ok()
 }
 
+/// Returns the first and the last day on which people tell of a stretch.
+fn told(days: Stretch) -> Option<(Date, Date)> {
+    let (first, last) = outer(days)?;
+    Some((first, shifted(last, TOLD)?))
+}
+
 /// Returns the first and the last day that may be meant.
 fn outer((first, last, off): Stretch) -> Option<(Date, Date)> {
     Some((shifted(first, -off)?, shifted(last, off)?))
@@ -267,6 +288,12 @@ fn outer((first, last, off): Stretch) -> Option<(Date, Date)> {
 
 fn shifted(day: Date, by: i32) -> Option<Date> {
     day.checked_add(Span::new().try_days(by).ok()?).ok()
+}
+
+/// Returns the last moment of a day in UTC.
+fn last_moment(day: Date) -> Option<Timestamp> {
+    let next = day.tomorrow().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+    Some(Timestamp(next.timestamp().as_microsecond().checked_sub(1)?))
 }
 
 /// Returns a day, which may be its neighbour, or a month.

@@ -7,6 +7,7 @@ mod block;
 mod contents;
 mod context;
 mod each;
+mod exact;
 mod floor;
 mod fresh;
 mod history;

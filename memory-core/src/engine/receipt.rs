@@ -283,9 +283,10 @@ pub struct History {
     pub no_room: u64,
     /// Messages that cannot be sent, because no person speaks before them.
     pub no_start: u64,
-    /// Calls without their results, and results without their call, which no model accepts. Also messages in an instruction's
-    /// role that lack the trust for it.
+    /// Calls without their results, and results without their call, which no model accepts.
     pub unpaired: u64,
+    /// Messages in an instruction's role that lack the trust for it, such as those of an import.
+    pub untrusted: u64,
     /// Older messages that would fit, but are more than [`BufferConfig::window_messages`](crate::window::BufferConfig::window_messages).
     pub outside: u64,
     /// Calls at the end that still wait for results, with the results that are there.

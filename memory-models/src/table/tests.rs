@@ -1,4 +1,10 @@
+use std::sync::Arc;
+
+use memory_core::engine::Memory;
 use memory_core::model::{Embedder, Purpose};
+use memory_core::reference::{MemChat, MemRecords, MemVectors};
+use memory_core::{SessionId, Truth};
+use memory_testkit::fixture::Fixture;
 
 use super::file::Table;
 use super::{StaticEmbedder, one};
@@ -150,4 +156,22 @@ async fn blank_and_huge_texts_are_refused() {
     for text in [" \n", &"x ".repeat(40_000)] {
         assert!(embedder.embed(&[text], Purpose::Query).await.is_err());
     }
+}
+
+/// A greeting recalls nothing, though in this space a few lines of small talk are near to something that was said.
+#[tokio::test]
+async fn small_talk_recalls_hardly_anything_by_meaning() {
+    let embedder = Arc::new(StaticEmbedder::new());
+    let (chat, records) = (Truth::chat(Arc::<MemChat>::default()), Truth::records(Arc::<MemRecords>::default()));
+    let vectors = Arc::new(MemVectors::new(embedder.space().clone()));
+    let memory = Memory::builder(chat, records).vectors(vectors, embedder).build().await.unwrap();
+    let owner = Fixture::load().unwrap().append(&memory).await.unwrap();
+    let session = owner.session(&SessionId::new("new").unwrap());
+    let mut recalled = Vec::new();
+    for line in Fixture::small_talk().unwrap() {
+        if session.context(line.as_str(), 40_000).await.unwrap().receipt.tokens.recalled > 0 {
+            recalled.push(line);
+        }
+    }
+    assert!(recalled.len() <= 2, "{recalled:?}");
 }

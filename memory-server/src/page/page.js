@@ -428,7 +428,7 @@ const PARTS = ['instructions', 'synopsis', 'summaries', 'history', 'recalled', '
 const PART_OF = { instruction: 'instructions', synopsis: 'synopsis', summary: 'summaries', history: 'history', recalled: 'recalled', query: 'query' };
 /** Why messages of the window are not sent. */
 const WINDOW = {
-  no_room: 'found no room', no_start: 'have no person who speaks before them', unpaired: 'are calls or results without the other half', outside: 'are older than the window',
+  no_room: 'found no room', no_start: 'have no person who speaks before them', unpaired: 'are calls or results without the other half', untrusted: 'are system messages that are not trusted as instructions', outside: 'are older than the window',
   unfinished: 'are calls that wait for results', instructions_left_out: 'are instructions without room',
 };
 

@@ -306,7 +306,12 @@ async fn contexts_of_branches_are_those_of_copies(bed: Bed<Stores>) -> Scene {
                     let left = |context: &memory_core::engine::Context| {
                         let history = context.receipt.history;
                         // Why what was not read would have been left out, nobody knows.
-                        history.no_room + history.outside + history.no_start + history.unpaired + history.unfinished
+                        history.no_room
+                            + history.outside
+                            + history.no_start
+                            + history.unpaired
+                            + history.unfinished
+                            + history.untrusted
                     };
                     equal(left(&branch), left(&copied))?;
                     equal(branch.receipt.history.window_messages, copied.receipt.history.window_messages)?;

@@ -137,6 +137,7 @@ fn window(
     let history = &receipt.history;
     let replaced = receipt.folds.iter().filter(|fold| fold.shown == FoldShown::Messages).count() as u64;
     let left_out = history.no_room + history.outside + history.no_start + history.unpaired + history.unfinished;
+    let left_out = left_out + history.untrusted;
     let fates = history.kept_messages - history.unfolded + replaced + left_out + history.instructions_left_out;
     // What stands for messages that left without a summary counts if it was not read.
     let most = (rows.len() + archives) as u64;

@@ -2,7 +2,7 @@
 
 use memory_core::engine::{Context, ContextRequest, PartKind, Reason, Remember, Search};
 use memory_core::window::Oversize;
-use memory_core::{Block, ItemId, Message, Role};
+use memory_core::{Block, ItemId, Message, Role, Trust};
 
 use crate::bench::{Bench, session};
 
@@ -198,4 +198,18 @@ async fn a_cut_between_a_call_and_its_result_aside_takes_no_words() {
         let texts = |context: &Context| context.messages().map(Message::text).collect::<Vec<_>>();
         assert_eq!(texts(&whole), texts(&plain), "{budget}");
     }
+}
+
+#[tokio::test]
+async fn a_system_message_that_is_not_trusted_is_told_as_such() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    let mut imported = bench.say(Role::System, "You are a tax adviser.");
+    imported.trust = Trust::Untrusted;
+    talk.append(vec![imported, bench.user("When is the tax due?"), bench.say(Role::Assistant, "In May.")])
+        .await
+        .unwrap();
+    let history = talk.context("And then?", 1_000).await.unwrap().receipt.history;
+    assert_eq!((history.untrusted, history.unpaired, history.kept_messages), (1, 0, 2));
+    assert!(history.to_string().contains("1 system messages that are not trusted as instructions"), "{history}");
 }

@@ -216,3 +216,22 @@ async fn an_item_that_is_stored_while_its_old_id_is_cleaned_is_still_found() {
     let second = ada.search(&Search::new("Aurora")).await.unwrap();
     assert_eq!(second.hits.len(), 1, "its entry was deleted with the old one");
 }
+
+#[tokio::test]
+async fn a_number_that_one_message_alone_holds_finds_it_first_among_its_likes() {
+    let bench = Bench::new().await;
+    let mut talk = Vec::new();
+    for number in 0..60 {
+        let bill = |n: u32| format!("Invoice {} from Dubois: 141 euros, paid by Haas on time.", 33_700 + n);
+        talk.extend([bench.user(&bill(2 * number)), bench.say(Role::Assistant, &bill(2 * number + 1))]);
+    }
+    bench.session("ada").append(talk).await.unwrap();
+    bench.tend().await;
+    for code in ["33713", "33742", "33755", "33806"] {
+        for question in [code.to_owned(), format!("invoice {code}"), format!("Dubois, invoice {code}, euros")] {
+            let found = bench.owner("ada").search(&Search::new(question.as_str())).await.unwrap();
+            assert!(found.hits[0].content.text().contains(code), "{question}: {}", found.hits[0].content.text());
+            assert!(found.hits.is_sorted_by(|one, other| one.signals.score >= other.signals.score), "{question}");
+        }
+    }
+}

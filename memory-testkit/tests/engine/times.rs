@@ -1,6 +1,6 @@
 //! Questions about a time, and those that only look like one.
 
-use memory_core::engine::{Hit, Search, SearchResults};
+use memory_core::engine::{ContextRequest, Hit, PartKind, Search, SearchResults};
 use memory_core::{Message, Role};
 
 use crate::bench::{Bench, day, session};
@@ -55,5 +55,30 @@ async fn a_question_about_no_time_weighs_all_times_the_same() {
         assert_eq!(found.receipt.times, [""; 0]);
         let text: Vec<_> = found.hits.iter().map(|hit| hit.signals.text).collect();
         assert!(text.iter().all(|score| *score == text[0]), "{question}: {text:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_about_nothing_but_a_time_finds_and_recalls_what_was_said_then() {
+    let bench = Bench::new().await;
+    let owner = bench.owner("ada");
+    let deeds = ["painted the fence", "baked rye bread", "mended the bicycle", "sorted old letters", "planted leeks"];
+    for number in 1..=28 {
+        let at = format!("2025-02-{number:02}");
+        let text = format!("I {} again, for the {number}. time.", deeds[number % deeds.len()]);
+        owner.session(&session(&at)).append(vec![Message::new(Role::User, text, day(&at))]).await.unwrap();
+    }
+    bench.tend().await;
+    for (question, first) in [
+        ("What did I do last Tuesday?", "2025-02-25"),
+        ("What happened two weeks ago?", "2025-02-15"),
+        ("What did I say yesterday?", "2025-02-28"),
+        ("what did we talk about on 8 February?", "2025-02-08"),
+    ] {
+        let found = owner.search(&Search::new(question)).await.unwrap();
+        assert_eq!(days(&found)[0], first, "{question}: {:?}", days(&found));
+        let context = owner.session(&session("new")).assemble(&ContextRequest::new(question, 2_000)).await.unwrap();
+        let recalled = context.receipt.included.iter().find(|included| included.part == PartKind::Recalled);
+        assert_eq!(recalled.map(|included| &included.item), Some(&found.hits[0].item), "{question}");
     }
 }

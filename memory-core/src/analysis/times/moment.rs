@@ -1,8 +1,6 @@
 //! Reading one moment, as people write it where a time is asked for: `2024-05-17`, `yesterday`, `two weeks ago`, `in May`.
 
-use jiff::civil::Date;
-
-use super::{Days, Period, date};
+use super::{Days, Period, date, last_moment};
 use crate::analysis::Analysis;
 use crate::error::{Error, Result};
 use crate::time::Timestamp;
@@ -47,11 +45,6 @@ fn end(period: &Period, now: Timestamp) -> Option<Timestamp> {
         }
     };
     last_moment(last)
-}
-
-fn last_moment(day: Date) -> Option<Timestamp> {
-    let next = day.tomorrow().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-    Some(Timestamp(next.timestamp().as_microsecond().checked_sub(1)?))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::analysis::Analysis;
+use crate::fields::Fields;
 use crate::id::ItemId;
 use crate::rank::idf;
 use crate::store::text::{Term, TextHit};
@@ -12,15 +14,41 @@ use super::legs::Legs;
 /// The share of a turn's informative words that one candidate has to hold, each weighed by its rarity.
 const LEAST_SHARE: f32 = 0.1;
 
-/// The cosine from which on a candidate is about the turn whatever its words. Texts on different things have less in the spaces of
-/// all sentence models that are known here.
-const LEAST_COSINE: f32 = 0.5;
+/// The cosine from which on a candidate may answer a question whatever its words. Answers in other words than the question's have
+/// about as much in the space of the table inside the program and in those of sentence models; most texts on different things have
+/// less there.
+const LEAST_OF_AN_ANSWER: f32 = 0.2;
+
+/// The cosine from which on a candidate is about a turn that asks nothing.
+const LEAST_COSINE: f32 = 0.4;
+
+/// What a turn tells of itself, before anything is found.
+pub(crate) struct Turn {
+    /// The words that what is recalled may be about.
+    informative: Vec<Term>,
+    is_question: bool,
+}
+
+impl Turn {
+    pub(crate) fn of(analysis: &Analysis, words: &str) -> Self {
+        Self { informative: analysis.informative(words), is_question: analysis.asks(words) }
+    }
+
+    /// Returns whether nothing can be about it.
+    pub(crate) fn is_small_talk(&self) -> bool {
+        self.informative.is_empty()
+    }
+
+    fn least_cosine(&self) -> f32 {
+        if self.is_question { LEAST_OF_AN_ANSWER } else { LEAST_COSINE }
+    }
+}
 
 impl Legs {
-    /// Returns the share of the `informative` terms that the best hit holds, its own or its neighbours', 0 to 1. Hits that are `shown`
-    /// do not count: what they tell of a turn is told already.
-    pub(crate) fn relevance(&self, informative: &[Term], shown: &dyn Fn(&ItemId) -> bool) -> f32 {
-        let informative: HashSet<&Term> = informative.iter().collect();
+    /// Returns the share of the turn's informative terms that the best hit holds, its own or its neighbours', 0 to 1. Hits that are
+    /// `shown` do not count: what they tell of a turn is told already.
+    pub(crate) fn relevance(&self, turn: &Turn, shown: &dyn Fn(&ItemId) -> bool) -> f32 {
+        let informative: HashSet<&Term> = turn.informative.iter().collect();
         let containing = self.text.containing.iter().copied().chain(std::iter::repeat(0));
         let weigh = |(term, containing): (&Term, u64)| {
             if informative.contains(term) { idf(self.text.documents, containing) } else { 0.0 }
@@ -36,18 +64,20 @@ impl Legs {
         if all > 0.0 { hits.map(held).fold(0.0, f32::max) / all } else { 0.0 }
     }
 
-    /// Returns whether something found that is not `shown` is worth its tokens. Nothing is for a turn without informative words.
-    pub(crate) fn is_relevant(&self, informative: &[Term], relevance: f32, shown: &dyn Fn(&ItemId) -> bool) -> bool {
-        let is_near = |hit: &VectorHit| hit.similarity.value() >= LEAST_COSINE && !shown(&hit.item);
-        let is_near = || self.vector.iter().any(is_near);
-        !informative.is_empty() && (relevance >= LEAST_SHARE || is_near())
+    /// Returns whether something found that is not `shown` is worth its tokens: by its words, by its meaning, or because it was said at
+    /// a time that the turn is about. Nothing is for a turn without informative words.
+    pub(crate) fn is_relevant(&self, turn: &Turn, relevance: f32, shown: &dyn Fn(&ItemId) -> bool) -> bool {
+        let is_then = |fields: &Fields| self.asked.times.iter().any(|time| time.covers(fields.at));
+        let is_near = |hit: &VectorHit| hit.similarity.value() >= turn.least_cosine() || is_then(&hit.fields);
+        let is_near = || self.vector.iter().any(|hit| is_near(hit) && !shown(&hit.item));
+        let is_told = || self.text.hits.iter().any(|hit| is_then(&hit.fields) && !shown(&hit.item));
+        !turn.is_small_talk() && (relevance >= LEAST_SHARE || is_near() || is_told())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fields::Fields;
     use crate::id::{MessageId, Seq, SessionId};
     use crate::store::text::TextHits;
     use crate::time::Timestamp;
@@ -63,18 +93,20 @@ mod tests {
 
     #[test]
     fn a_candidate_is_relevant_by_the_informative_words_that_it_holds() {
-        let informative = ["kiln", "glaze"].map(|term| Term::new(term).unwrap());
-        let share = |own: [u32; 3], near: [f32; 3]| legs(&own, &near).relevance(&informative, &|_| false);
+        let turn =
+            Turn { informative: ["kiln", "glaze"].map(|term| Term::new(term).unwrap()).into(), is_question: false };
+        let share = |own: [u32; 3], near: [f32; 3]| legs(&own, &near).relevance(&turn, &|_| false);
         assert_eq!(share([1, 1, 0], [0.0; 3]), 1.0);
         assert_eq!(share([3, 0, 0], [0.0; 3]), 0.5);
         assert_eq!(share([0, 0, 0], [0.0, 0.4, 0.0]), 0.5);
         assert_eq!(share([0, 0, 1], [0.0; 3]), 0.0);
         let nothing = |_: &ItemId| false;
-        assert!(legs(&[1, 0, 0], &[0.0; 3]).is_relevant(&informative, 0.5, &nothing));
-        assert!(!legs(&[1, 0, 0], &[0.0; 3]).is_relevant(&informative, 0.0, &nothing));
-        assert!(!legs(&[0, 0, 1], &[0.0; 3]).is_relevant(&[], 1.0, &nothing));
+        assert!(legs(&[1, 0, 0], &[0.0; 3]).is_relevant(&turn, 0.5, &nothing));
+        assert!(!legs(&[1, 0, 0], &[0.0; 3]).is_relevant(&turn, 0.0, &nothing));
+        let small_talk = Turn { informative: Vec::new(), is_question: true };
+        assert!(!legs(&[0, 0, 1], &[0.0; 3]).is_relevant(&small_talk, 1.0, &nothing));
         // What the window shows is no reason to recall something else.
         let shown = |item: &ItemId| *item == ItemId::Message(MessageId::of_content(b"one"));
-        assert_eq!(legs(&[1, 1, 0], &[0.0; 3]).relevance(&informative, &shown), 0.0);
+        assert_eq!(legs(&[1, 1, 0], &[0.0; 3]).relevance(&turn, &shown), 0.0);
     }
 }

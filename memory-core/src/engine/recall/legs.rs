@@ -21,7 +21,7 @@ use crate::rank::{Decay, LegKind};
 use crate::scope::Scope;
 use crate::store::text::{Term, TextHits, TextQuery};
 use crate::store::vectors::{VectorHit, VectorQuery};
-use crate::time::Stopwatch;
+use crate::time::{Stopwatch, Timestamp};
 
 use super::asking::Asking;
 use super::hydrate::note;
@@ -41,6 +41,31 @@ pub(crate) struct Asked {
     pub(crate) the_model: bool,
     /// The times that it is about.
     pub(crate) times: Vec<Period>,
+    /// Whether it is about nothing else than these times.
+    pub(crate) is_of_a_time: bool,
+    /// Whether it is a question, and no list of words.
+    pub(crate) is_question: bool,
+}
+
+impl Asked {
+    /// Returns the filter of what was said in the time that a question is about, if it is about nothing else: then its words are near to
+    /// nothing that was said.
+    fn filter(&self) -> Filter {
+        let reach = match self.times.as_slice() {
+            [time] if self.is_of_a_time => time.reach(),
+            _ => None,
+        };
+        let of = |(first, last): (Timestamp, Timestamp)| {
+            Filter::range(Field::At, Some(Scalar::Int(first.0)), Some(Scalar::Int(last.0)))
+        };
+        reach.map_or(Filter::All, of)
+    }
+
+    /// Returns how far something said at `at` is from the times of the question: 0 in them, 1 where people may still tell of them.
+    pub(crate) fn distance(&self, at: Timestamp) -> u8 {
+        let (holds, covers) = (|time: &Period| time.holds(at), |time: &Period| time.covers(at));
+        if self.times.iter().any(holds) { 0 } else { 2 - u8::from(self.times.iter().any(covers)) }
+    }
 }
 
 /// What the indexes answered, before fusion.
@@ -120,7 +145,9 @@ impl Inner {
         let spans = self.text_leg(scope, spans, weighs && search.searches(Unit::Message), &stages);
         // Smoothing needs the neighbours of near messages among the candidates, so more of them are asked for.
         let near = limit.saturating_mul(if weighs { 2 } else { 1 });
-        let vector = noting(Box::pin(self.vector_leg((scope, &stages), asking, None, near)));
+        let times = if weighs { self.times(search) } else { Asked::default() };
+        let then = times.filter();
+        let vector = noting(Box::pin(self.vector_leg((scope, &stages), asking, (None, &then), near)));
         let (messages, records, spans, ((mut sought, vector), uncached)) =
             tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record), spans, vector);
 
@@ -130,10 +157,11 @@ impl Inner {
         let mut text = pool(terms.len(), taken(messages), taken(records));
         text.hits.retain(|hit| !is_instruction(&hit.fields));
         let spans = taken(spans);
-        let asked = if weighs { self.asked(search, &text) } else { Asked::default() };
+        let asked = if weighs { self.asked(search, &text, times) } else { Asked::default() };
         let vector = match self.rewritten(search, &asked) {
             Some(words) => {
-                let again = Box::pin(self.vector_leg((scope, &stages), asking, Some(words.as_str()), near));
+                let words = (Some(words.as_str()), &then);
+                let again = Box::pin(self.vector_leg((scope, &stages), asking, words, near));
                 let (again, vector) = again.await;
                 sought = again.or(sought);
                 vector
@@ -169,16 +197,23 @@ impl Inner {
         self.stores.disabled.iter().map(move |disabled| Degraded::new(stage(disabled.part), &disabled.why))
     }
 
-    /// Returns the person and the times that the question names. Only speakers of the hits by words count as persons.
-    fn asked(&self, search: &Search, text: &TextHits) -> Asked {
+    /// Returns whom the question names, beside the `times`. Only speakers of the hits by words count as persons.
+    fn asked(&self, search: &Search, text: &TextHits, times: Asked) -> Asked {
         let persons = text.hits.iter().filter(|hit| hit.fields.role == Some(Role::User));
         let speakers: BTreeSet<&str> = persons.filter_map(|hit| hit.fields.speaker.as_deref()).collect();
         // Where messages have speakers, "you" may be any of them.
         let is_addressed = speakers.is_empty() && self.analysis.addresses_the_asked(&search.words);
         let the_model = is_addressed || self.analysis.names_the_model(&search.words);
         let speaker = self.analysis.named(&search.words, speakers).map(str::to_owned);
+        Asked { speaker, the_model, ..times }
+    }
+
+    /// Returns the times that a question is about, and whether it is about nothing else.
+    fn times(&self, search: &Search) -> Asked {
         let now = search.asked_at.or(search.as_of).unwrap_or_else(|| self.clock.now());
-        Asked { speaker, the_model, times: self.analysis.times(&search.words, now) }
+        let times = self.analysis.times(&search.words, now);
+        let is_of_a_time = !times.is_empty() && self.analysis.asks_for_a_time_alone(&search.words);
+        Asked { times, is_of_a_time, is_question: self.analysis.asks(&search.words), ..Asked::default() }
     }
 
     /// Returns the question in the first person of the participant it names; none if it is to be embedded as it stands.
@@ -202,13 +237,13 @@ impl Inner {
         }
     }
 
-    /// Searches by meaning: by that of the `rewritten` words, if there are any, else by that of the question. Returns the vector of
-    /// the question too, if the first index of vectors has its space.
+    /// Searches by meaning what matches `then`: by that of the `rewritten` words, if there are any, else by that of the question.
+    /// Returns the vector of the question too, if the first index of vectors has its space.
     async fn vector_leg(
         &self,
         (scope, stages): (&Scope, &Stages),
         asking: &Asking<'_>,
-        rewritten: Option<&str>,
+        (rewritten, then): (Option<&str>, &Filter),
         limit: usize,
     ) -> (Option<Vec<f32>>, std::result::Result<Vec<VectorHit>, (Stage, Error)>) {
         let (search, filter) = (asking.search, asking.filter);
@@ -221,7 +256,7 @@ impl Inner {
         let is_first = self.vectors().is_some_and(|first| *first.embedder.space() == space);
         let sought = is_first.then(|| vector.clone());
         let units = search.units.iter().map(|unit| Scalar::from(unit.name())).collect();
-        let filter = filter.clone().and(Filter::In(Field::Unit, units));
+        let filter = filter.clone().and(Filter::In(Field::Unit, units)).and(then.clone());
         let query = VectorQuery { space, vector, filter, limit, floor: None, with_vectors: false };
         let hits = self.in_time("search vectors", index.store.search(scope, &query));
         let hits = stages.time(Stage::Vector, hits).await;

@@ -9,11 +9,11 @@ use crate::filter::Filter;
 use crate::id::{ItemId, MessageId, SessionId};
 use crate::message::StoredMessage;
 use crate::scope::Scope;
-use crate::store::text::Term;
 use crate::time::{Stopwatch, Timestamp};
 
 use super::block::{is_in, key};
 use super::each::OfEach;
+use super::floor::Turn;
 use super::hydrate::Hydrated;
 use super::legs::Legs;
 use super::question::Search;
@@ -33,8 +33,7 @@ pub(super) struct Quota {
 pub(super) struct Recall {
     pub(super) search: Search,
     pub(super) filter: Filter,
-    /// The words that what is recalled may be about.
-    pub(super) informative: Vec<Term>,
+    pub(super) turn: Turn,
     pub(super) quota: Quota,
     pub(super) now: Timestamp,
     pub(super) watch: Stopwatch,
@@ -70,7 +69,7 @@ impl Scoped {
     /// Reads the best of what was found from truth.
     pub(super) async fn read_best(&self, found: Option<&mut Found<'_>>) {
         // Small talk recalls nothing.
-        let Some(Found { recall, legs, read }) = found.filter(|found| !found.recall.informative.is_empty()) else {
+        let Some(Found { recall, legs, read }) = found.filter(|found| !found.recall.turn.is_small_talk()) else {
             return;
         };
         let best = legs.best(&recall.search, recall.now);
@@ -90,10 +89,10 @@ impl Scoped {
     /// Chooses what is recalled beside the messages `shown`: nothing, if nothing found is about what was asked.
     pub(super) async fn choose(&self, found: Found<'_>, shown: &HashSet<MessageId>, unwanted: Unwanted<'_>) -> Chosen {
         let inner = self.inner();
-        let Found { recall: Recall { search, filter, informative, quota, .. }, mut legs, mut read } = found;
+        let Found { recall: Recall { search, filter, turn, quota, .. }, mut legs, mut read } = found;
         inner.look_again(search, &mut legs, &read);
-        let relevance = legs.relevance(informative, shown);
-        let is_relevant = legs.is_relevant(informative, relevance, shown);
+        let relevance = legs.relevance(turn, shown);
+        let is_relevant = legs.is_relevant(turn, relevance, shown);
         let mut receipt = legs.receipt();
         receipt.relevance = Some(relevance);
         let candidates = if is_relevant {

@@ -1,6 +1,6 @@
 //! Ranking: merges the answers of the indexes into one order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
@@ -11,7 +11,7 @@ use crate::id::{ItemId, RecordId, Seq, SessionId};
 use crate::index::span_of;
 use crate::message::Role;
 use crate::rank::{
-    Bm25, Candidate as Found, Contribution, Decay, Importance, Leg, LegKind, NAMED_BONUS, NAMED_WEIGHT,
+    Bm25, Candidate as Found, Contribution, Decay, Fused, Importance, Leg, LegKind, NAMED_BONUS, NAMED_WEIGHT,
     NEIGHBOUR_COSINE_WEIGHT, PERSON_BONUS, Ranking, RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT,
     add_spans, below_lenders, best, bm25f, hand_on, smooth,
 };
@@ -86,14 +86,34 @@ pub(crate) fn rank(search: &Search, legs: &OfEach<Legs>, now: Timestamp) -> Vec<
         documents = documents.max(legs.text.documents);
     }
     let text = Leg { candidates: text, floor: 0.0, partition: documents, weight: 1.0 };
-    let fused = rule.rank([(LegKind::Text, text), (LegKind::Vector, vector_leg(vector, legs.own.limit))], now);
-    let candidate = |fused: crate::rank::Fused| {
+    let mut fused = rule.rank([(LegKind::Text, text), (LegKind::Vector, vector_leg(vector, legs.own.limit))], now);
+    let asked = &legs.own.asked;
+    if asked.is_of_a_time {
+        lift(&mut fused, |found| 2 - asked.distance(found.at));
+    }
+    // The answer to a question may stand beside what it names.
+    if rule.weighs_context() && !asked.is_question {
+        let exact: HashSet<Key<'_>> =
+            legs.iter().flat_map(|(shared_by, legs)| legs.exact().map(move |hit| (shared_by, &hit.item))).collect();
+        lift(&mut fused, |found| u8::from(exact.contains(&numbers.key(&found.item))));
+    }
+    let candidate = |fused: Fused| {
         let of = |leg: usize| fused.legs.get(leg).copied().unwrap_or_default();
         let (shared_by, item) = numbers.key(&fused.item);
         let signals = signals(fused.score, of(0), of(1), cosines.get(&(shared_by, item)).copied());
         Candidate { item: item.clone(), shared_by: shared_by.cloned(), signals }
     };
     fused.into_iter().map(candidate).collect()
+}
+
+/// Lifts each item by so many steps: each step is above all that are on the step below.
+fn lift(fused: &mut [Fused], steps: impl Fn(&Fused) -> u8) {
+    let scores = || fused.iter().map(|found| found.score);
+    let height = scores().fold(0.0, f32::max) - scores().fold(0.0, f32::min) + 1.0;
+    for found in fused.iter_mut() {
+        found.score += height * f32::from(steps(found));
+    }
+    fused.sort_by(|one, other| other.score.total_cmp(&one.score));
 }
 
 /// Numbers that stand for the items of several owners while these are ranked together: an id is unique within its owner alone, and

@@ -8,6 +8,7 @@ use crate::scope::Scope;
 use crate::time::{Stopwatch, Timestamp};
 use crate::window::{Budget, BufferConfig, Oversize};
 
+use super::floor::Turn;
 use super::plan::{Quota, Recall};
 use super::question::Search;
 use super::window::Shape;
@@ -218,8 +219,8 @@ impl ContextRequest {
         (search.mmr, search.sharing) = (self.mmr, self.sharing.clone());
         inner.check(&search)?;
         let filter = search.effective(now);
-        let informative = inner.analysis.informative(&search.words);
+        let turn = Turn::of(&inner.analysis, &search.words);
         let quota = Quota { items: self.recall, notes: self.notes };
-        Ok(Some(Recall { search, filter, informative, quota, now, watch }))
+        Ok(Some(Recall { search, filter, turn, quota, now, watch }))
     }
 }

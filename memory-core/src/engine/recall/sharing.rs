@@ -15,11 +15,12 @@ use crate::error::Error;
 use crate::filter::Filter;
 use crate::id::{ItemId, MessageId, RecordId, SessionId};
 use crate::scope::Scope;
-use crate::store::text::{Term, TextHits};
+use crate::store::text::TextHits;
 
 use super::asking::Asking;
 use super::block::is_in;
 use super::each::OfEach;
+use super::floor::Turn;
 use super::hydrate::Hydrated;
 use super::legs::{Asked, Legs, pool};
 use super::question::Search;
@@ -114,16 +115,15 @@ impl OfEach<Legs> {
         receipt
     }
 
-    /// Returns the share of the `informative` terms that the best hit of all beside the messages of the `window` holds, 0 to 1.
-    pub(super) fn relevance(&self, informative: &[Term], window: &HashSet<MessageId>) -> f32 {
-        let of =
-            |(owner, legs): (Option<&Scope>, &Legs)| legs.relevance(informative, &|item| is_in(window, (owner, item)));
+    /// Returns the share of the turn's informative terms that the best hit of all beside the messages of the `window` holds, 0 to 1.
+    pub(super) fn relevance(&self, turn: &Turn, window: &HashSet<MessageId>) -> f32 {
+        let of = |(owner, legs): (Option<&Scope>, &Legs)| legs.relevance(turn, &|item| is_in(window, (owner, item)));
         self.iter().map(of).fold(0.0, f32::max)
     }
 
     /// Returns whether something found beside the messages of the `window` is worth its tokens.
-    pub(super) fn is_relevant(&self, informative: &[Term], relevance: f32, window: &HashSet<MessageId>) -> bool {
-        self.iter().any(|(owner, legs)| legs.is_relevant(informative, relevance, &|item| is_in(window, (owner, item))))
+    pub(super) fn is_relevant(&self, turn: &Turn, relevance: f32, window: &HashSet<MessageId>) -> bool {
+        self.iter().any(|(owner, legs)| legs.is_relevant(turn, relevance, &|item| is_in(window, (owner, item))))
     }
 
     /// Scores what all owners have by the same rule: counts their texts as one collection, else a word would weigh less the fewer
@@ -147,7 +147,7 @@ impl OfEach<Legs> {
         let speaker = first.filter(|first| named.all(|other| other == *first)).cloned();
         // Where the messages of one owner have speakers, "you" may be any of these.
         let the_model = self.iter().all(|(_, legs)| legs.asked.the_model);
-        Asked { speaker, the_model, times: self.own.asked.times.clone() }
+        Asked { speaker, the_model, ..self.own.asked.clone() }
     }
 }
 
@@ -169,6 +169,7 @@ fn statistics(answer: &TextHits) -> TextHits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::text::Term;
 
     #[test]
     fn a_word_weighs_the_same_whoever_holds_it() {
@@ -190,7 +191,7 @@ mod tests {
     #[test]
     fn whom_the_question_names_counts_with_all_owners() {
         let answer = |speaker: Option<&str>, the_model| Legs {
-            asked: Asked { speaker: speaker.map(str::to_owned), the_model, times: Vec::new() },
+            asked: Asked { speaker: speaker.map(str::to_owned), the_model, ..Asked::default() },
             ..Legs::default()
         };
         let [team, handbook] = ["team", "handbook"].map(|subject| Scope::new("acme", subject).unwrap());

@@ -125,6 +125,7 @@ impl fmt::Display for History {
             (self.outside, "more than the window shows"),
             (self.no_start, "with no person before them"),
             (self.unpaired, "calls or results without the other half"),
+            (self.untrusted, "system messages that are not trusted as instructions"),
             (self.unfinished, "that wait for results"),
             (self.instructions_left_out, "instructions did not fit"),
             (self.truncated, "lost their middle to fit"),

@@ -50,6 +50,7 @@ impl Window {
             let why = match row.covers {
                 Some(_) if makes_way(row) => continue,
                 Some(_) => &mut history.no_room,
+                None if is_untrusted(row) => &mut history.untrusted,
                 // At the edge of what was read, its call is older and did not fit.
                 None if !self.ledger.is_paired(index) && (self.is_whole() || !opens) => &mut history.unpaired,
                 None if index >= self.ledger.finished() => &mut history.unfinished,
@@ -91,4 +92,9 @@ impl Window {
         };
         self.summaries().filter_map(fold).collect()
     }
+}
+
+/// Returns whether a row has an instruction's role without the trust for it.
+fn is_untrusted(row: &StoredMessage) -> bool {
+    row.message.as_ref().is_some_and(|message| message.role.is_instruction() && !message.is_instruction())
 }
