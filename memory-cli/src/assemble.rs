@@ -13,7 +13,10 @@ pub(crate) async fn assemble(session: &Session, query: &str, bounds: &Bounds) ->
     let budget = Budget::new(limit(bounds, usual)).reserve(bounds.reserve.unwrap_or(usual.reserve));
     let mut request = usual.request(query, budget).recall(bounds.recall.unwrap_or(usual.recall)).asides(bounds.asides);
     request.budget = budget;
-    Ok(session.assemble(&request).await?)
+    session.assemble(&request).await.map_err(|error| {
+        let told = error.of_context(budget.limit, budget.reserve, !query.is_empty());
+        told.map_or(Failure::Memory(error), Failure::TooLong)
+    })
 }
 
 /// Returns the budget that the command line asks for, or the usual one. Tells if it is that of an unknown model.

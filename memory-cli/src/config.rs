@@ -1,6 +1,8 @@
 //! The database that a command opens, and its default path.
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -90,6 +92,20 @@ impl Database {
         }
     }
 
+    /// Refuses a file that is there and is no database. It is asked before it is opened: to close it again would give back the locks
+    /// that connections of this process have.
+    pub(crate) fn must_be_one(&self) -> Result<(), Failure> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let mut head = Vec::new();
+        // One that cannot be read is told when it is opened. An empty one becomes a database.
+        let read = |file: File| file.take(SQLITE.len() as u64).read_to_end(&mut head);
+        if !file.is_file() || File::open(file).and_then(read).is_err() || head.is_empty() || head == SQLITE {
+            return Ok(());
+        }
+        let file = self.shown_file();
+        Err(Failure::Usage(format!("{file} is no database; to read a chat into one: memory import {file}")))
+    }
+
     /// Returns the database that `url` names.
     pub(crate) fn at(url: &str) -> Result<Self, Failure> {
         let kind = Backend::of(url).map_err(|error| match error {
@@ -143,6 +159,7 @@ impl Database {
     /// not know, and a later context with a larger budget would miss the words that a summary stands for. A limit or a capacity of the
     /// settings counts in any case.
     pub(crate) async fn open(&self, reader: Option<Reader>, wished: Option<&Embedding>) -> Result<Memory, Failure> {
+        self.must_be_one()?;
         let settings = self.placed();
         let mut stores = connect(embedding::with_embedders(settings, wished).await?).await?;
         embedding::settle(&mut stores, wished).await?;
@@ -160,8 +177,8 @@ impl Database {
 
     /// Refuses a journal in the file of the database or of an index.
     #[cfg(feature = "sqlite")]
-    pub(crate) fn check_journal(&self) -> Result<(), Failure> {
-        Ok(self.placed().check_journal().map_err(Error::from)?)
+    pub(crate) fn check_places(&self) -> Result<(), Failure> {
+        Ok(self.placed().check_places().map_err(Error::from)?)
     }
 
     fn placed(&self) -> Settings {
@@ -170,6 +187,7 @@ impl Database {
 
     /// Opens its stores.
     pub(crate) async fn connect(&self) -> Result<Stores, Failure> {
+        self.must_be_one()?;
         connect(self.settings()).await
     }
 
@@ -212,6 +230,9 @@ impl Database {
         Ok(builder.build().await?)
     }
 }
+
+/// How every database of SQLite begins.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// The name under which a database notes conversations for the finding of facts by rules.
 pub(crate) const FACTS: &str = "facts/rules-1";

@@ -23,6 +23,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The memory refused or failed.
     Memory(memory::Error),
+    /// What must go into a context does not fit: one clause that says what, and what helps.
+    TooLong(String),
     /// The output cannot be written.
     Output(io::Error),
     /// The model did not answer; what was said is stored.
@@ -84,7 +86,7 @@ impl Failure {
         match self {
             Self::Usage(_) => 2,
             Self::Memory(memory::Error::Invalid { .. } | memory::Error::IdConflict { .. }) => 2,
-            Self::Memory(memory::Error::OverBudget { .. }) => 4,
+            Self::TooLong(_) | Self::Memory(memory::Error::OverBudget { .. }) => 4,
             Self::Memory(_) | Self::Output(_) | Self::Unanswered(_) | Self::Busy(_) | Self::Inner(_) => 1,
         }
     }
@@ -92,7 +94,7 @@ impl Failure {
     /// Returns what went wrong with all its causes, as one line.
     pub(crate) fn line(&self) -> String {
         match self {
-            Self::Usage(what) | Self::Busy(what) | Self::Inner(what) => one_line(what),
+            Self::Usage(what) | Self::TooLong(what) | Self::Busy(what) | Self::Inner(what) => one_line(what),
             Self::Unanswered(why) => one_line(&format!("the model did not answer: {why}")),
             Self::Memory(memory::Error::Invalid { what }) => one_line(what),
             Self::Memory(error) => error.with_causes(),

@@ -88,6 +88,11 @@ pub(crate) fn plural(count: impl TryInto<u64>, one: &str) -> String {
     if count.try_into().is_ok_and(|count| count == 1) { one.to_owned() } else { format!("{one}s") }
 }
 
+/// Returns a number with the word for so many.
+pub(crate) fn counted(count: u64, one: &str) -> String {
+    format!("{count} {}", plural(count, one))
+}
+
 /// How many entries of a list are shown to people who do not say.
 const LISTED: usize = 20;
 

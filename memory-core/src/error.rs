@@ -179,6 +179,33 @@ impl Error {
         text_without_secrets(&parts.join("; ")).into_owned()
     }
 
+    /// Returns what of a context is too long, and what helps, as one clause; none if that is not the error. The context was to have
+    /// `limit` tokens, `reserve` of them kept free, and a question or none.
+    ///
+    /// ```
+    /// use memory_core::Error;
+    ///
+    /// let told = Error::OverBudget { need: 34, budget: 5 }.of_context(10, 0, true);
+    /// let what = "the newest turn, with the instructions, is too long";
+    /// let words = format!("{what}: 34 tokens do not fit into 5 of the budget of 10: raise the budget");
+    /// assert_eq!(told, Some(words));
+    /// ```
+    pub fn of_context(&self, limit: u64, reserve: u64, asks: bool) -> Option<String> {
+        let Self::OverBudget { budget, .. } = self else { return None };
+        let Some(room) = limit.checked_sub(reserve) else {
+            return Some(format!(
+                "{reserve} tokens cannot be kept free of a budget of {limit}: raise the budget, or keep fewer free"
+            ));
+        };
+        let of = if *budget < limit { format!(" of the budget of {limit}") } else { String::new() };
+        // The question is counted first, and all else has what it leaves.
+        Some(if asks && *budget == room {
+            format!("the question is too long: {self}{of}: raise the budget, or ask in fewer words")
+        } else {
+            format!("the newest turn, with the instructions, is too long: {self}{of}: raise the budget")
+        })
+    }
+
     /// Returns whether the same call can succeed later. Holds for writes too: every write may be repeated.
     pub fn is_retryable(&self) -> bool {
         matches!(
@@ -225,6 +252,21 @@ mod tests {
         // An input error repeats the text of what it wraps.
         assert_eq!(error.with_causes(), "sqlite failed to open the file: no such; file");
         assert_eq!(Error::Conflict.with_causes(), "the stored state changed meanwhile");
+    }
+
+    #[test]
+    fn what_does_not_fit_into_a_context_is_named_with_what_helps() {
+        let told = |need, budget, limit, reserve, asks| {
+            let told = Error::OverBudget { need, budget }.of_context(limit, reserve, asks).unwrap();
+            told.split(" is too long").next().unwrap().to_owned()
+        };
+        assert_eq!(told(34, 10, 10, 0, true), "the question");
+        assert_eq!(told(34, 6, 10, 4, true), "the question");
+        assert_eq!(told(34, 5, 10, 4, true), "the newest turn, with the instructions,");
+        assert_eq!(told(34, 10, 10, 0, false), "the newest turn, with the instructions,");
+        let kept = "11 tokens cannot be kept free of a budget of 10: raise the budget, or keep fewer free";
+        assert_eq!(told(11, 10, 10, 11, false), kept);
+        assert_eq!(Error::Overloaded.of_context(10, 0, true), None);
     }
 
     #[test]

@@ -65,7 +65,8 @@ const ANSWER_TOKENS: u64 = 4_096;
 /// What it answers is data as well. The answer is refused whole, with [`Error::Invalid`], unless it is a JSON list of operations
 /// without unknown members, with numbers that it was given and times that are RFC 3339; one fence of Markdown may stand around it.
 /// Then the memory checks it like that of any [`Extractor`]. An answer that is cut or refused, or a model that is late, is an error;
-/// upkeep asks again.
+/// upkeep asks again. Where the model refuses a request, whatever the reason, no stretch is passed over: upkeep asks again, each time
+/// later.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -87,6 +88,20 @@ pub struct ChatExtractor {
     name: String,
     prompt_tokens: u64,
     deadline: Duration,
+}
+
+/// Returns the failure of a model as one of the model, also where it refuses the request: Anthropic answers so when no credit is left.
+/// Only an answer can show that a stretch itself is at fault, and then nothing is found in it.
+fn of_the_model(error: Error) -> Error {
+    match error {
+        Error::Invalid { .. } => Error::Backend {
+            backend: "model",
+            doing: "find facts",
+            transience: Transience::Permanent,
+            source: Cause::new(error),
+        },
+        error => error,
+    }
 }
 
 impl ChatExtractor {
@@ -130,7 +145,8 @@ impl ChatExtractor {
         let (told, given) = (EXTRACTION_PROMPT.to_owned(), shown.task());
         let messages = [(Role::System, told), (Role::User, given)];
         let messages = messages.into_iter().map(|(role, text)| Message::new(role, text, shown.latest())).collect();
-        let answer = self.model.answer(&ChatRequest::new(messages).with_max_tokens(ANSWER_TOKENS)).await?;
+        let answer = self.model.answer(&ChatRequest::new(messages).with_max_tokens(ANSWER_TOKENS)).await;
+        let answer = answer.map_err(of_the_model)?;
         match answer.stop {
             StopReason::Length => Err(refused("more than it may")),
             StopReason::Refused => Err(refused("that it will not")),

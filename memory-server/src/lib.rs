@@ -10,6 +10,7 @@ mod hosts;
 mod input;
 mod log;
 mod mcp;
+mod method;
 mod number;
 mod observe;
 mod problem;

@@ -5,7 +5,6 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use axum::{Extension, Router};
@@ -22,6 +21,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::figures;
 use crate::gate;
+use crate::method;
 use crate::observe::observe;
 use crate::problem::Problem;
 use crate::routes::{health, page};
@@ -110,9 +110,7 @@ impl Server {
         open.merge(page::files())
             .merge(operations)
             .fallback(|| async { Problem::absent("page") })
-            .method_not_allowed_fallback(|| async {
-                Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this is called in another way")
-            })
+            .method_not_allowed_fallback(method::refuse)
             .layer(Extension(Arc::new(document)))
             .layer(from_fn_with_state(Arc::clone(&self.app), gate::address))
             .layer(from_fn(observe))

@@ -47,6 +47,7 @@ mod meter;
 mod openai;
 mod patience;
 mod position;
+mod prose;
 mod queue;
 mod read;
 mod refusal;

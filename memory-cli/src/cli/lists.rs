@@ -87,7 +87,7 @@ pub(crate) struct Records {
     /// A condition, such as: at >= 2024-01-01 and trust >= user
     #[arg(long, value_name = "EXPRESSION")]
     pub(crate) filter: Option<String>,
-    /// Lists what was current at this time: 2024-05-17, yesterday, two weeks ago
+    /// Lists what was current at this time: 2024-05-17, yesterday, two weeks ago; words are taken here alone, and a filter takes dates
     #[arg(long, value_name = "TIME", value_parser = crate::moment::parse, conflicts_with = "all")]
     pub(crate) as_of: Option<Timestamp>,
     /// Lists retired and superseded ones too

@@ -66,7 +66,8 @@ pub(crate) struct Search {
     /// Puts near-duplicates of better hits behind what adds something: 1 for none of it, 0.5 for much (maximal marginal relevance)
     #[arg(long, value_name = "LAMBDA", allow_negative_numbers = true)]
     pub(crate) mmr: Option<f32>,
-    /// Finds what was current at this time: 2024-05-17, yesterday, two weeks ago, in May
+    /// Finds what was current at this time: 2024-05-17, yesterday, two weeks ago, in May; words are taken here alone, and a filter
+    /// takes dates
     #[arg(long, value_name = "TIME", value_parser = crate::moment::parse)]
     pub(crate) as_of: Option<Timestamp>,
 }

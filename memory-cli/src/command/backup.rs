@@ -32,6 +32,7 @@ pub(crate) async fn run(call: &Call, args: &crate::cli::Backup, output: &mut Out
     let kind = match database.file.as_deref() {
         Some(file) => {
             database.must_be_there()?;
+            database.must_be_one()?;
             copy(file, place.path()).await?;
             Kind::Database
         }

@@ -31,7 +31,13 @@ pub(crate) async fn run(call: &Call, args: &Forget, output: &mut Output) -> Resu
         None if args.all => (scoped.forget(&What::Everything).await?, Outcome::Done),
         None => forget_ids(&scoped, &args.ids).await?,
     };
-    output.receipt(&receipt)?;
+    match &named {
+        // Its name was there, and nothing else: else this is refused.
+        Some(session) if is_empty(&receipt) && !output.is_json() => {
+            output.line(&format!("{} is forgotten: it had no messages of its own", session.name()))?;
+        }
+        _ => output.receipt(&receipt)?,
+    }
     output.flush()?;
     upkeep::after(&memory).await;
     Ok(if receipt.complete { outcome } else { Outcome::Partial })

@@ -32,12 +32,12 @@ pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result
     }
     from.must_be_there().map_err(|failure| of_option("--from", failure))?;
     let one = if args.all_owners { None } else { Some(call.owner()?) };
-    let source = from.connect().await?;
+    let source = from.connect().await.map_err(|failure| of_option("--from", failure))?;
     let owners = match one {
         Some(owner) => vec![owner],
         None => transfer::owners(&source).await?,
     };
-    let target = to.connect().await?;
+    let target = to.connect().await.map_err(|failure| of_option("--to", failure))?;
     if target.records.is_none() && !args.conversations {
         refuse_records(&source, &to, &owners).await?;
     }

@@ -135,7 +135,7 @@ async fn recover(
     use memory::sqlite::{JournalConfig, Recovered, SqliteJournal};
 
     // A damaged database would be set aside for a new journal.
-    call.database()?.check_journal()?;
+    call.database()?.check_places()?;
     let config = call.journal_config(path)?.filter(|_| meant_here).unwrap_or_else(|| JournalConfig::new(path));
     let Recovered { kept, lost, damaged } = SqliteJournal::recover(config).await?;
     let mut lines = vec![format!("{kept} {} in the journal", plural(kept, "message"))];

@@ -26,7 +26,7 @@ pub(super) fn run(global: &Global, args: &Config, output: &mut Output) -> Result
 
 fn check(file: &Path, output: &mut Output) -> Result<Outcome, Failure> {
     let shown = visible(&file.display().to_string());
-    let error = Settings::from_file(file).and_then(|settings| settings.or_env().check_journal()).err();
+    let error = Settings::from_file(file).and_then(|settings| settings.or_env().check_places()).err();
     let problems = error.as_ref().map(|error| error.problems()).unwrap_or_default();
     if output.is_json() {
         let told = problems.iter().map(|problem| {

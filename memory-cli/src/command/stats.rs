@@ -15,7 +15,7 @@ use crate::cli::Stats;
 use crate::config::{Database, size};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::words::plural;
+use crate::words::{counted, plural};
 use crate::{embedding, sessions, upkeep};
 
 const PAGE: usize = 1_000;
@@ -192,7 +192,7 @@ fn in_words(
         let backlog = match &index.backlog {
             Ok(backlog) => {
                 let rest = if index.is_noted { "" } else { "; what was stored before is still being noted" };
-                format!("{} notes to be indexed, {} given up{rest}", backlog.pending, backlog.dead)
+                format!("{} to be indexed, {} given up{rest}", counted(backlog.pending, "note"), backlog.dead)
             }
             Err(error) => error.with_causes(),
         };
@@ -216,7 +216,8 @@ fn in_words(
     match owned {
         Ok(owned) => {
             output.line(&format!("           {owned}"))?;
-            output.line(&format!("           {} tokens in the windows of the sessions", owned.window_tokens))?;
+            let tokens = counted(owned.window_tokens, "token");
+            output.line(&format!("           {tokens} in the windows of the sessions"))?;
         }
         Err(error) => output.line(&format!("           not counted: {}", error.with_causes()))?,
     }

@@ -124,9 +124,18 @@ fn a_file_that_is_no_database_is_left_as_it_is() {
     let bed = Bed::new();
     let text = "these are the minutes of the meeting\n".repeat(400);
     fs::write(bed.database(), &text).unwrap();
-    for args in [&["sessions"][..], &["search", "x"], &["forget", "--all", "--yes"], &["stats"], &["import", "-"]] {
-        let answer = bed.run(args);
-        assert!(answer.refused(1).starts_with("sqlite holds damaged data"), "{args:?}: {}", answer.stderr);
+    let file = bed.database();
+    let line = format!("{0} is no database; to read a chat into one: memory import {0}", file.display());
+    let copy = ["backup", "copy.sqlite"];
+    for args in
+        [&["sessions"][..], &["search", "x"], &["forget", "--all", "--yes"], &["stats"], &["import", "-"], &copy]
+    {
+        assert_eq!(bed.run(args).refused(2), line, "{args:?}");
+    }
+    for (from, to, side) in [("memory.sqlite", "b.sqlite", "--from"), ("a.sqlite", "memory.sqlite", "--to")] {
+        fs::write(bed.path("a.sqlite"), "").unwrap();
+        let moved = answer(bed.bare().args(["move", "--all-owners", "--from", from, "--to", to]), b"");
+        assert!(moved.refused(2).starts_with(&format!("{side}: memory.sqlite is no database; ")), "{}", moved.stderr);
     }
     assert_eq!(fs::read_to_string(bed.database()).unwrap(), text);
 }
@@ -181,6 +190,15 @@ fn a_context_that_cannot_be_kept_within_its_budget_is_an_exit_code_of_its_own() 
     bed.import(&conversations());
     assert!(bed.run(&["context", "What is with my parcel?", "--budget", "3"]).refused(4).contains("do not fit into 3"));
     assert_eq!(bed.run(&["context", "--budget", "10", "--reserve", "11"]).code, 4);
+    for (args, told) in [
+        (["What is with my parcel?", "--budget", "3", "--reserve", "1"], "the question is too long: "),
+        (["So?", "--budget", "10", "--reserve", "0"], "the newest turn, with the instructions, is too long: "),
+        (["", "--budget", "10", "--reserve", "11"], "11 tokens cannot be kept free of a budget of 10: "),
+    ] {
+        let answer = bed.run(&[&["context", "--session", "chat_history"][..], &args].concat());
+        let line = answer.refused(4);
+        assert!(line.starts_with(told) && line.contains("raise the budget"), "{line}");
+    }
 }
 
 #[test]

@@ -62,6 +62,7 @@ fn a_branch_without_messages_of_its_own_is_forgotten_as_any_conversation() {
     bed.json(&["fork", "garden", "what if", "--at", "2"]);
     let forgotten = bed.run(&["forget", "--session", "what if"]);
     assert_eq!((forgotten.code, forgotten.complaints().as_str()), (0, ""), "{}", forgotten.stdout);
+    assert_eq!(forgotten.stdout, "what if is forgotten: it had no messages of its own\n");
     let again = bed.run(&["forget", "--session", "what if"]);
     assert_eq!(again.code, 2);
     assert!(again.stderr.contains("there is no session what if"), "{}", again.stderr);

@@ -1,8 +1,9 @@
 //! What `memory import` says of files that it cannot take: which one, where in it, why, what to do, and how much there was.
 
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
 
-use crate::support::{Bed, said};
+use crate::support::{Bed, answer, said};
 
 /// A conversation of ChatGPT with one question.
 fn conversation(title: &str) -> Value {
@@ -56,9 +57,53 @@ fn a_file_of_another_kind_is_named_with_its_kind_and_what_to_do() {
     ] {
         let answer = bed.run(&["import", &bed.file(name, content)]);
         let told = answer.stderr.lines().last().unwrap();
-        assert_eq!((answer.code, answer.stderr.lines().count()), (2, 2), "{name}: {}", answer.stderr);
+        assert_eq!((answer.code, answer.stderr.lines().count()), (2, 1), "{name}: {}", answer.stderr);
         assert!(told.contains(&format!("{name}: {why}")) && !told.contains("line 1"), "{told}");
         assert!(answer.stdout.starts_with("0 added, 0 already there, 1 rejected; 0 sessions,"), "{}", answer.stdout);
+    }
+}
+
+#[test]
+fn a_text_that_is_no_chat_is_refused_in_one_line_that_says_what_is_taken() {
+    let bed = Bed::new();
+    let taken = "give chat JSON, or an export of ChatGPT or Claude as it was downloaded";
+    for (name, text) in
+        [("notes.txt", "Bread, tea.\n".repeat(200)), ("chat.csv", "id,text\n1,hello\n2,bye\n".to_owned())]
+    {
+        let file = bed.file(name, text);
+        let answer = bed.run(&["import", &file]);
+        assert_eq!((answer.code, answer.stdout.lines().count()), (2, 1), "{}", answer.stdout);
+        let told = format!("error: nothing could be imported: line 1 of {file}: not JSON, nor are the ");
+        assert!(
+            answer.stderr.starts_with(&told) && answer.stderr.ends_with(&format!(" lines behind it: {taken}\n")),
+            "{}",
+            answer.stderr
+        );
+        assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);
+    }
+    let unknown = bed.run(&["import", &bed.file("a.json", "{\"a\":1}")]);
+    let formats = "name it with --format openai, chatgpt, claude, locomo, longmemeval or export\n";
+    assert_eq!((unknown.code, unknown.stderr.lines().count()), (2, 1), "{}", unknown.stderr);
+    assert!(unknown.stderr.ends_with(formats), "{}", unknown.stderr);
+}
+
+#[test]
+fn the_table_at_the_end_is_whole_in_a_pipe_and_wraps_at_words_on_a_screen() {
+    let bed = Bed::new();
+    let mut talk = conversation("Everything that was said of sourdough bread in a long winter");
+    let audio = json!({"content_type": "audio_asset_pointer", "asset_pointer": "sediment://a"});
+    talk["mapping"]["a"]["message"]["content"] =
+        json!({"content_type": "multimodal_text", "parts": ["How long?", audio]});
+    let file = bed.file("conversations.json", json!([talk]).to_string());
+    let whole = bed.run(&["import", &file]).stdout;
+    assert!(whole.contains("1  of a file its place or transcript is kept\n"), "{whole}");
+    assert!(whole.contains("    Everything that was said of sourdough bread in a long winter        1\n"), "{whole}");
+    for width in [80, 40] {
+        let answer = answer(bed.command().env("COLUMNS", width.to_string()).args(["import", &file]), b"");
+        let words: Vec<&str> = answer.stdout.split_whitespace().collect();
+        assert!(words.join(" ").contains("1 of a file its place or transcript is kept"), "{}", answer.stdout);
+        assert!(answer.stdout.lines().all(|line| line.width() <= width), "{}", answer.stdout);
+        assert_eq!(counted(&answer.stdout, "already there"), Some(1), "{}", answer.stdout);
     }
 }
 

@@ -34,7 +34,7 @@ fn a_system_line_of_a_foreign_file_becomes_no_instruction() {
     let answer = import(&bed, &foreign(), &[]);
     assert_eq!((answer.code, &answer.json()["added"]), (0, &json!(4)));
     assert!(
-        answer.stderr.contains("1 messages of the roles system and developer are no instructions"),
+        answer.stderr.contains("1 message of the roles system and developer is no instruction of yours"),
         "{}",
         answer.stderr
     );
@@ -75,7 +75,7 @@ fn an_export_keeps_its_roles_for_its_owner_and_says_so() {
     let other = Bed::new();
     let answer = import(&other, &export, &[]);
     assert_eq!(answer.code, 0, "{}", answer.stderr);
-    assert!(answer.stderr.contains("with 1 instructions: import only what you exported"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("with 1 instruction: import only what you exported"), "{}", answer.stderr);
     assert_eq!(roles(&other), roles(&bed));
     let eve = other.of("eve");
     let refused = import(&eve, &export, &[]);

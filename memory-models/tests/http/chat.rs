@@ -286,6 +286,38 @@ async fn why_an_answer_ended_is_told() {
 }
 
 #[tokio::test]
+async fn an_answer_that_the_server_interrupted_is_none() {
+    for reason in ["insufficient_system_resource", "abort", "error"] {
+        let mut value = openai::answer("Lima is");
+        value["choices"][0]["finish_reason"] = reason.into();
+        let body =
+            openai::stream(&PIECES).replace(r#""finish_reason":"stop""#, &format!(r#""finish_reason":"{reason}""#));
+        assert!(body.contains(reason));
+        let whole = Server::start(move |_| Reply::json(&value)).await;
+        let streamed = Server::start(move |_| Reply::stream(openai::STREAM, body.clone())).await;
+        let answers = [
+            Wire::OpenAi.of(&whole).answer(&question()).await,
+            stream(Wire::OpenAi.of(&streamed).as_ref(), &question()).await.0,
+        ];
+        for error in answers.map(Result::unwrap_err) {
+            assert!(error.is_retryable(), "{reason}: {error:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_empty_reason_in_every_chunk_is_no_end() {
+    let whole = openai::stream(&PIECES).replace(r#""finish_reason":null"#, r#""finish_reason":"""#);
+    let (cut, _) = whole.split_once(r#""finish_reason":"stop""#).unwrap();
+    let cut = cut.rsplit_once("data: ").unwrap().0.to_owned();
+    let server = Server::start(move |_| Reply::stream(openai::STREAM, cut.clone())).await;
+    assert!(stream(Wire::OpenAi.of(&server).as_ref(), &question()).await.0.is_err());
+    let server = Server::start(move |_| Reply::stream(openai::STREAM, whole.clone())).await;
+    let answer = stream(Wire::OpenAi.of(&server).as_ref(), &question()).await.0.unwrap();
+    assert_eq!((answer.text, answer.stop), (PIECES.concat(), StopReason::End));
+}
+
+#[tokio::test]
 async fn a_refusal_is_told_as_one_with_its_words() {
     let mut value = openai::answer("");
     value["choices"][0]["message"]["content"] = Value::Null;

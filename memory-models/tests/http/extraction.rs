@@ -1,6 +1,7 @@
 //! Facts found by a chat model: what it is asked, and what a memory makes of its answer.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,10 +11,13 @@ use memory_core::model::TokenCounter as _;
 use memory_core::window::HeuristicCounter;
 use memory_core::{Filter, ItemId, Message, Result, Role, Scope, Seq, SeqRange, SessionId, Timestamp, Trust};
 use memory_models::{Answer, ChatExtractor, ChatModel, ChatRequest, EXTRACTION_PROMPT, Pieces, StopReason};
+use memory_testkit::doubles::ManualClock;
 use memory_testkit::fixture::Fixture;
+use memory_testkit::wire::{Reply, Server, anthropic};
 use serde_json::{Value, json};
 
-use crate::scripted::{Scripted, memory, memory_by};
+use crate::scripted::{Scripted, memory, memory_at, memory_by};
+use crate::support::Wire;
 
 /// Who says it, the words that say it, the fact, and its slot.
 type Found = (&'static str, &'static str, &'static str, Option<(&'static str, &'static str)>);
@@ -242,4 +246,33 @@ async fn a_model_that_is_late_cut_or_refuses_changes_nothing_and_is_asked_again(
     let report = memory.upkeep_once().await.unwrap();
     assert_eq!((report.retried, report.fact_counts), (1, FactCounts::default()));
     assert!(report.failures[0].ends_with("the model did not answer in time"), "{:?}", report.failures);
+}
+
+/// Anthropic's answer where no credit is left. Topped up, the account finds what was said meanwhile.
+#[tokio::test]
+async fn a_model_that_refuses_every_request_loses_no_fact() {
+    let is_topped_up = Arc::new(AtomicBool::new(false));
+    let (paid, text) = (Arc::clone(&is_topped_up), "Your credit balance is too low to access the Anthropic API.");
+    let refusal = anthropic::error("invalid_request_error", text);
+    let fact = json!([{ "op": "add", "kind": "fact", "text": "Ada lives in Rome", "sources": [1], "quote": "I live in Rome" }]);
+    let answer = anthropic::answer(&fact.to_string());
+    let server = Server::start(move |_| match paid.load(Ordering::Relaxed) {
+        true => Reply::json(&answer),
+        false => Reply::status(400, &refusal),
+    });
+    let server = server.await;
+    let (clock, model) = (Arc::new(ManualClock::default()), Arc::<dyn ChatModel>::from(Wire::Anthropic.of(&server)));
+    let memory = memory_at(ChatExtractor::new(model), clock.clone()).await;
+    let ada = ada(&memory);
+    let said = Message::new(Role::User, "I live in Rome.", memory.now()).with_speaker("Ada");
+    ada.session(&session("talk")).append(vec![said]).await.unwrap();
+    for _ in 0..9 {
+        let report = memory.upkeep_once().await.unwrap();
+        assert_eq!(report.fact_counts, FactCounts::default());
+        clock.advance(Duration::from_secs(3_600));
+    }
+    is_topped_up.store(true, Ordering::Relaxed);
+    clock.advance(Duration::from_secs(86_400));
+    memory.upkeep_once().await.unwrap();
+    assert_eq!(texts(&ada).await, ["Ada lives in Rome"]);
 }

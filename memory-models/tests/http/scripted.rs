@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use memory_core::engine::Memory;
 use memory_core::reference::{MemChat, MemRecords};
+use memory_core::time::{Clock, SystemClock};
 use memory_core::window::{BufferConfig, Folding};
 use memory_core::{Result, Truth};
 use memory_models::{Answer, ChatExtractor, ChatModel, ChatRequest, Pieces, StopReason};
@@ -58,7 +59,12 @@ pub(crate) async fn memory(model: Arc<Scripted>) -> Memory {
 
 /// Returns a memory in this process that finds facts.
 pub(crate) async fn memory_by(extractor: ChatExtractor) -> Memory {
+    memory_at(extractor, Arc::new(SystemClock)).await
+}
+
+/// Returns the same by the time of a clock.
+pub(crate) async fn memory_at(extractor: ChatExtractor, clock: Arc<dyn Clock>) -> Memory {
     let (chat, records) = (Truth::chat(Arc::new(MemChat::default())), Truth::records(Arc::new(MemRecords::default())));
-    let builder = Memory::builder(chat, records).extractor(Arc::new(extractor));
+    let builder = Memory::builder(chat, records).extractor(Arc::new(extractor)).clock(clock);
     builder.buffer(BufferConfig::default().with_folding(Folding::Off)).build().await.unwrap()
 }

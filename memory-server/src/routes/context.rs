@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::Response;
+use axum::http::{Response, StatusCode};
 use memory::edge;
 use memory::receipt::ContextReceipt;
 use memory::window::Budget;
@@ -96,8 +96,8 @@ pub(crate) fn describe(document: &mut OpenApi, answer_bytes: usize) {
 #[utoipa::path(post, path = "/v1/sessions/{session}/context", tag = "recall", security(("token" = [])),
     params(("session" = String, Path, min_length = 1, max_length = 255)), request_body = Ask,
     responses((status = 200, description = "What is sent, `receipt`, and `pending` if asked.", body = Object),
-        (status = 422, description = "The query does not fit into the budget.", content_type = "application/problem+json",
-            body = Problem), Problems))]
+        (status = 422, description = "The query, or the newest turn, does not fit into the budget: `detail` says which.",
+            content_type = "application/problem+json", body = Problem), Problems))]
 pub(crate) async fn assemble(
     Reads(ada): Reads,
     State(app): State<Arc<App>>,
@@ -114,13 +114,17 @@ pub(crate) async fn assemble(
         return Err(Problem::bad(format!("budget and reserve are at most {most}, recall {ITEMS}")));
     }
     let budget = Budget::new(budget).reserve(reserve);
+    let asks = !query.is_empty();
     let request = usual.request(query, budget).recall(usize::try_from(recall).unwrap_or(usize::MAX));
     let mut request = request.matching(filter(condition.as_deref())?).asides(asides);
     // To keep nothing free is a wish too.
     request.budget = budget;
     let handle = ada.session(&session);
     let (context, pending) = tokio::join!(handle.assemble(&request), pending(&ada, is_asked));
-    let context = context?;
+    let context = context.map_err(|error| {
+        let told = error.of_context(budget.limit, budget.reserve, asks);
+        told.map_or_else(|| error.into(), |told| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told))
+    })?;
     let mut sent = edge::sent(&context, dialect == Dialect::Anthropic);
     if let Value::Object(members) = &mut sent {
         members.extend(pending);

@@ -4,10 +4,10 @@ use axum::body::Body;
 use axum::http::Response;
 use memory::{Forget as What, MessageId, SessionId, edge};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use utoipa::ToSchema;
 
-use super::{Problems, json as answer};
+use super::{Problems, json as answer, sessions};
 use crate::caller::Forgets;
 use crate::input::Json;
 use crate::problem::Problem;
@@ -50,8 +50,9 @@ const MOST: usize = 1_000;
 
 /// Forgets for good, with all that was derived from it. May be repeated.
 #[utoipa::path(post, path = "/v1/forget", tag = "forget", security(("token" = [])), request_body = Forget,
-    responses((status = 200, description = "What was forgotten, store by store; `unknown` names ids that nothing has.",
-        body = Object), Problems))]
+    responses((status = 200, body = Object,
+        description = "What was forgotten, store by store; `unknown` names the ids that nothing has, or the session if there is none."),
+        Problems))]
 pub(crate) async fn forget(Forgets(ada): Forgets, Json(named): Json<Named>) -> Result<Response<Body>, Problem> {
     let receipt = match named.one()? {
         Forget::Ids(ids) => {
@@ -60,13 +61,9 @@ pub(crate) async fn forget(Forgets(ada): Forgets, Json(named): Json<Named>) -> R
             }
             let ids = ids.iter().map(|id| id.parse()).collect::<memory::Result<Vec<MessageId>>>()?;
             let (receipt, unknown) = edge::forget_ids(&ada, &ids).await?;
-            let mut value = json!(receipt);
-            if let Value::Object(members) = &mut value {
-                members.insert("unknown".to_owned(), json!(unknown));
-            }
-            return Ok(answer(&value));
+            return Ok(answer(&edge::with(json!(receipt), json!({ "unknown": unknown }))));
         }
-        Forget::Session(session) => ada.forget(&What::Session(SessionId::new(&session)?)).await?,
+        Forget::Session(session) => return sessions::forget(&ada, SessionId::new(&session)?).await,
         Forget::Everything(true) => ada.forget(&What::Everything).await?,
         Forget::Everything(false) => return Err(Problem::bad("everything is forgotten with true alone")),
     };

@@ -74,10 +74,23 @@ pub(crate) async fn state(Reads(ada): Reads, InSession(session): InSession) -> R
     Ok(answer(&edge::session(&state?, title.as_deref())))
 }
 
-/// Forgets a session, with the records that belong to it and all that was derived from it. May be repeated.
+/// Forgets a session, with the records that belong to it and all that was derived from it. May be repeated: then `unknown` names it,
+/// as it names one that never was.
 #[utoipa::path(delete, path = "/v1/sessions/{session}", tag = "sessions", security(("token" = [])),
     params(("session" = String, Path, min_length = 1, max_length = 255)),
-    responses((status = 200, description = "What was forgotten, store by store.", body = Object), Problems))]
+    responses((status = 200, description = "What was forgotten, store by store; `unknown` names the session if there is none.",
+        body = Object), Problems))]
 pub(crate) async fn delete(Forgets(ada): Forgets, InSession(session): InSession) -> Result<Response<Body>, Problem> {
-    Ok(answer(&ada.forget(&Forget::Session(session)).await?))
+    forget(&ada, session).await
+}
+
+/// Forgets a session, and says if there was none.
+pub(super) async fn forget(ada: &Scoped, session: SessionId) -> Result<Response<Body>, Problem> {
+    // A branch may have no messages of its own.
+    let was_there = !matches!(ada.session(&session).state().await, Ok(state) if state.head == Seq(0));
+    // Also where nothing is left of it: an earlier call may have been cut off.
+    let receipt = ada.forget(&Forget::Session(session.clone())).await?;
+    let is_unknown = !was_there && receipt.removed == 0 && receipt.complete;
+    let unknown = if is_unknown { vec![session.name()] } else { Vec::new() };
+    Ok(answer(&edge::with(json!(receipt), json!({ "unknown": unknown }))))
 }

@@ -183,8 +183,14 @@ async fn conditions_and_numbers_beyond_their_bounds_are_refused() {
         assert_eq!(bed.status(Call::get(path)).await, 400, "{path}");
     }
     assert_eq!(bed.status(Call::get(format!("/v1/sessions/{}", "x".repeat(256)))).await, 400);
-    for (method, path) in [(Method::PATCH, "/v1/records"), (Method::GET, "/v1/search"), (Method::DELETE, "/health")] {
-        assert_eq!(bed.status(Call::new(method, path)).await, 405, "{path}");
+    for (method, path, why) in [
+        (Method::PATCH, "/v1/records", "PATCH is not for this address: use GET or POST"),
+        (Method::GET, "/v1/search", "GET is not for this address: use POST"),
+        (Method::DELETE, "/health", "DELETE is not for this address: use GET"),
+    ] {
+        let refused = bed.send(Call::new(method, path).by(&bed.ada)).await;
+        assert_eq!((refused.status, refused.headers.contains_key("allow")), (405, true), "{path}");
+        assert_eq!((&refused.json()["detail"], &refused.json()["retryable"]), (&json!(why), &json!(false)), "{path}");
     }
     assert_eq!(bed.status(Call::get("/v1/nothing")).await, 404);
     let told = |more: serde_json::Value| Call::post("/v1/records", &more);

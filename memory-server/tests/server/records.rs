@@ -203,7 +203,13 @@ async fn forgetting_tells_what_every_store_did_and_which_ids_nothing_has() {
         assert_eq!(bed.status(Call::post("/v1/forget", &wrong)).await, 400, "{wrong}");
     }
     bed.ok(Call::post("/v1/sessions/a/messages", &json!({ "messages": [{ "role": "user", "content": "x" }] }))).await;
-    assert_eq!(bed.ok(Call::post("/v1/forget", &json!({ "session": "a" }))).await["removed"], 1);
+    let first = bed.ok(Call::post("/v1/forget", &json!({ "session": "a" }))).await;
+    assert_eq!((&first["removed"], &first["unknown"]), (&json!(1), &json!([])));
+    // A repeat is a success, and so is a name that is mistyped: it is told.
+    for call in [Call::post("/v1/forget", &json!({ "session": "a" })), Call::delete("/v1/sessions/a")] {
+        let again = bed.ok(call).await;
+        assert_eq!((&again["removed"], &again["unknown"]), (&json!(0), &json!(["a"])));
+    }
     bed.ok(Call::post("/v1/records", &json!({ "text": "Ada has a dog" }))).await;
     let receipt = bed.ok(Call::post("/v1/forget", &json!({ "everything": true }))).await;
     assert_eq!(receipt["complete"], true);

@@ -137,7 +137,7 @@ pub(crate) async fn connect(options: SqliteConnectOptions) -> Attempt<SqliteConn
 
 /// Returns why a file cannot be opened, with its path and what the system says of it. It is not opened to ask: to close it again
 /// would give back the locks that other connections of this process have.
-fn at(path: &Path, why: &str) -> String {
+pub(super) fn at(path: &Path, why: &str) -> String {
     let told = std::fs::metadata(path).err().map(|error| format!("{error}: ")).unwrap_or_default();
     format!("{}: {told}{why}", path.display())
 }

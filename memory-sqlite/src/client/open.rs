@@ -7,29 +7,36 @@ use memory_core::store::Durability;
 use sqlx::{Connection as _, SqliteConnection};
 
 use super::connect::{
-    Attempt, Failure, check_log, connect, impatient, options, path_of, patiently, run, scalar, unopened, wal,
+    Attempt, Failure, at, check_log, connect, impatient, options, path_of, patiently, run, scalar, unopened, wal,
 };
 use super::migrate::{is_up_to_date, migrate};
 use super::opened::Opened;
 use super::place::{Access, FilePlace, is_filled};
 use super::{private, read_only};
 use crate::config::SqliteConfig;
-use crate::error::Doing as _;
+use crate::error::{BACKEND, Doing as _};
 
 /// Opens a file: checks that it is ours, and upgrades its tables. A file without write permission is opened for reading only.
 pub(super) async fn first(config: SqliteConfig) -> Result<(Opened, SqliteConnection)> {
     let path = path_of(&config)?;
-    check_place(&path)?;
-    check_log(&path)?;
+    opened(config, &path).await.map_err(|error| match error {
+        Error::Corrupt { source, .. } => Error::corrupt(BACKEND, at(&path, &source.to_string())),
+        other => other,
+    })
+}
+
+async fn opened(config: SqliteConfig, path: &Path) -> Result<(Opened, SqliteConnection)> {
+    check_place(path)?;
+    check_log(path)?;
     if !config.read_only {
-        match for_writing(&config, &path).await {
+        match for_writing(&config, path).await {
             Err(Failure::Refused(error)) if path.exists() => {
                 tracing::warn!(%error, "a database file that may not be written is opened for reading alone");
             }
             outcome => return outcome.map_err(Error::from),
         }
     }
-    read_only::first(&config, &path).await
+    read_only::first(&config, path).await
 }
 
 async fn for_writing(config: &SqliteConfig, path: &Path) -> Attempt<(Opened, SqliteConnection)> {

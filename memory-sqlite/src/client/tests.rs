@@ -116,7 +116,12 @@ async fn readers_cannot_write() {
 async fn refuses_files_that_are_not_its_own() {
     let (folder, config) = place();
     std::fs::write(folder.path().join("memory.db"), [7u8; 8192]).unwrap();
-    assert!(matches!(Sqlite::connect(config).await, Err(Error::Corrupt { .. })));
+    for config in [config.clone(), config.with_read_only(true)] {
+        let refused = Sqlite::connect(config).await.unwrap_err();
+        assert!(matches!(refused, Error::Corrupt { .. }));
+        let (file, told) = (folder.path().join("memory.db"), refused.with_causes());
+        assert!(told.starts_with(&format!("sqlite holds damaged data: {}: ", file.display())), "{told}");
+    }
 
     let (_folder, config) = place();
     let mut foreign = connect::writer(&config).await;

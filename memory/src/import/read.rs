@@ -9,6 +9,7 @@ use super::format::Format;
 use super::item::Item;
 use super::meter::Meter;
 use super::position::Position;
+use super::prose::Prose;
 use super::queue::{Sink, Stopped};
 use super::refusal::{Foreign, Refusal, title, titled};
 use super::source::Source;
@@ -37,20 +38,26 @@ pub(super) fn read(input: impl Read, source: &Source, meter: &Arc<Meter>, sink: 
     if first == b'[' {
         stream::each_element(input, &reading, sink, &mut |at, value| reader.element(at, value, sink))?;
     } else {
-        each_line(input, &reading, sink, &mut reader)?;
+        each_line(input, &reading, sink, &mut reader, Prose::of(first))?;
     }
     reader.finish(sink)
 }
 
-fn each_line(mut input: impl BufRead, reading: &Reading, sink: &Sink, reader: &mut Reader<'_>) -> Result<(), Stopped> {
+fn each_line(
+    mut input: impl BufRead,
+    reading: &Reading,
+    sink: &Sink,
+    reader: &mut Reader<'_>,
+    mut prose: Prose,
+) -> Result<(), Stopped> {
     let mut is_first = true;
     loop {
         let line = reading.meter.lines() + 1;
         match stream::next_line(&mut input, reading) {
-            Ok(Line::End) => return Ok(()),
+            Ok(Line::End) => return prose.end(sink),
             Ok(Line::Bad(why)) => {
                 reader.last = line;
-                sink.reject(line, why)?;
+                prose.reject(line, why.into(), sink)?;
             }
             Ok(Line::Text(text)) if text.trim().is_empty() => {}
             // One value over many lines, as printed for people.
@@ -65,11 +72,21 @@ fn each_line(mut input: impl BufRead, reading: &Reading, sink: &Sink, reader: &m
                 drop(text);
                 reader.last = line;
                 match value {
-                    Ok(value) => reader.element(line.into(), value, sink)?,
-                    Err(why) => sink.reject(line, why)?,
+                    // A number alone on a line stands in tables too.
+                    Ok(value) if prose.is_likely() && !value.is_object() => {
+                        prose.reject(line, Refusal::UnknownFormat, sink)?;
+                    }
+                    Ok(value) => {
+                        prose.give_up(sink)?;
+                        reader.element(line.into(), value, sink)?;
+                    }
+                    Err(why) => prose.reject(line, why.into(), sink)?,
                 }
             }
-            Err(error) => return sink.reject(line, format!("the file cannot be read: {error}")),
+            Err(error) => {
+                prose.give_up(sink)?;
+                return sink.reject(line, format!("the file cannot be read: {error}"));
+            }
         }
         is_first = false;
     }

@@ -21,6 +21,8 @@ const HEAD: usize = 512;
 pub enum Refusal {
     /// The file is of a kind that is known and cannot be read as it is.
     Foreign(Foreign),
+    /// No line of the file is JSON, as a clause: it holds no chat, or one that was written for people.
+    NoJson(String),
     /// The file has none of the formats that are known: [`Source::with_format`](super::Source::with_format) names it.
     UnknownFormat,
     /// The file is an export of another owner, and nobody said that its roles are to be trusted:
@@ -127,6 +129,15 @@ impl Refusal {
         matches!(self, Self::Foreign(_) | Self::Whole(_))
     }
 
+    /// Returns that so many lines, with which a file begins, are no JSON.
+    pub(super) fn no_json(lines: usize) -> Self {
+        Self::NoJson(match lines.saturating_sub(1) {
+            0 => "not JSON".to_owned(),
+            1 => "not JSON, nor is the line behind it".to_owned(),
+            behind => format!("not JSON, nor are the {behind} lines behind it"),
+        })
+    }
+
     /// Returns that a file, folder or archive cannot be read.
     pub(super) fn unreadable(what: &str, error: &io::Error) -> Self {
         let why = match error.kind() {
@@ -153,7 +164,7 @@ impl fmt::Display for Refusal {
             Self::Foreign(kind) => kind.fmt(f),
             Self::UnknownFormat => f.write_str("not a format that is known"),
             Self::ForeignOwner => f.write_str("an export of another owner"),
-            Self::Cut(why) | Self::Whole(why) | Self::Other(why) => f.write_str(why),
+            Self::NoJson(why) | Self::Cut(why) | Self::Whole(why) | Self::Other(why) => f.write_str(why),
         }
     }
 }

@@ -8,16 +8,17 @@ use super::keys::{
     DIMENSION, ELASTIC_HOST, ELASTIC_INDEX, ELASTIC_PASSWORD, ELASTIC_PORT, ELASTIC_USER, EMBEDDING_KEY,
     EMBEDDING_MODEL, EMBEDDING_URL, EXTRACTOR_DEADLINE, EXTRACTOR_KEY, EXTRACTOR_MODEL, EXTRACTOR_URL,
     EXTRACTOR_WINDOW, FOLD_AT, FOLD_TO, HALF_LIFE, IDENTITY_AGE, IDENTITY_TTL, IMPORTANCE_WEIGHT, ISOLATION,
-    MAX_SUMMARIES, MULTIPLIER, PERSISTENT, PROVIDER, QDRANT_KEY, QDRANT_PREFIX, QDRANT_URL, RANKING, RECENCY_WEIGHT,
-    RERANKER_KEY, RERANKER_MODEL, RERANKER_URL, RRF_K, STABLE, SUMMARIZE_AFTER, SUMMARIZER_KEY, SUMMARIZER_MODEL,
-    SUMMARIZER_URL, SUMMARIZER_WINDOW, TEXT, TEXT_WEIGHT, TRUTH, VECTOR_SEARCH, VECTOR_WEIGHT, VECTORS, WINDOW,
+    MAX_SUMMARIES, MULTIPLIER, PATIENCE, PERSISTENT, PROVIDER, QDRANT_KEY, QDRANT_PREFIX, QDRANT_URL, RANKING,
+    RECENCY_WEIGHT, RERANKER_DEADLINE, RERANKER_KEY, RERANKER_MODEL, RERANKER_URL, RRF_K, STABLE, SUMMARIZE_AFTER,
+    SUMMARIZER_DEADLINE, SUMMARIZER_KEY, SUMMARIZER_MODEL, SUMMARIZER_URL, SUMMARIZER_WINDOW, TEXT, TEXT_WEIGHT, TRUTH,
+    VECTOR_SEARCH, VECTOR_WEIGHT, VECTORS, WINDOW,
 };
 use super::values::Values;
 use super::{addresses, build, keys};
 use crate::backend::{Backend, is_collection, is_index};
 
 /// What bounds the requests to a model, by its name in the section of that model's server.
-const BOUNDS: [&str; 3] = ["retries", "concurrency", "requests_per_minute"];
+const BOUNDS: [&str; 5] = ["deadline_seconds", "prompt_tokens", "retries", "concurrency", "requests_per_minute"];
 
 /// What is wrong with a key, beside others, and how it is put right.
 pub(super) struct Wrong {
@@ -230,8 +231,16 @@ fn held(values: &Values) -> Option<Wrong> {
 }
 
 fn awaited(values: &Values) -> Option<Wrong> {
-    let is_beyond = values.number(&EXTRACTOR_DEADLINE)? > 60.0;
-    is_beyond.then(|| wrong_key(&EXTRACTOR_DEADLINE, "a memory waits for an extractor one minute", "say 60 or less"))?
+    let patience = values.number(&PATIENCE).unwrap_or(10.0);
+    let minute = "say 60 or less";
+    let waits = [
+        (&EXTRACTOR_DEADLINE, 60.0, "a memory waits for an extractor one minute", minute),
+        (&SUMMARIZER_DEADLINE, 60.0, "a memory waits for a summary one minute", minute),
+        (&RERANKER_DEADLINE, patience, "a search does not wait that long", "make `search.patience_seconds` larger"),
+    ];
+    let is_beyond = |key, most| values.number(key).is_some_and(|said| said > most);
+    let (key, _, what, remedy) = waits.into_iter().find(|(key, most, ..)| is_beyond(key, *most))?;
+    wrong_key(key, what, remedy)
 }
 
 /// Servers and keys of models that nobody asks, and models of servers that nobody named.

@@ -21,7 +21,7 @@ impl Settings {
     /// As [`Settings::open`].
     pub async fn connect(self) -> Result<Stores> {
         self.check()?;
-        self.check_journal()?;
+        self.check_places()?;
         let place = self.truth().ok_or_else(|| Error::invalid("no place is named for the truth"))?.to_owned();
         let truth = Backend::of(&place)?;
         let (embedders, not_asked) = self.embedders().await?;

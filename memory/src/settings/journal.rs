@@ -14,7 +14,7 @@ use memory_sqlite::{JournalConfig, SqliteJournal};
 
 use super::Settings;
 use super::key::Key;
-use super::keys::{self, JOURNAL, TEXT, VECTORS};
+use super::keys::{self, CACHE, ELASTIC_HOST, JOURNAL, QDRANT_URL, TEXT, VECTORS};
 #[cfg(feature = "sqlite")]
 use super::keys::{JOURNAL_BYTES, JOURNAL_MESSAGES};
 use super::problem::{Problem, SettingsError};
@@ -22,19 +22,20 @@ use super::values::Values;
 use crate::backend::Backend;
 
 impl Settings {
-    /// Returns `Ok` if there is no journal and nothing is said of one, or if there is one in a file of its own: in that of the truth or of
-    /// an index, whichever is opened second would find it locked. [`Settings::connect`] asks this too. To read settings does not: whoever
-    /// does without the journal is not stopped, nor is anybody by a variable that is left over ([`Settings::idle_variable`]).
+    /// Refuses what is said of a journal, a cache or a server of indexes that no place names, and a journal in the file of the truth or
+    /// of an index: whichever is opened second would find it locked. [`Settings::connect`] asks this too. To read settings does not:
+    /// whoever does without the journal is not stopped, nor is anybody by a variable that is left over ([`Settings::idle_variable`]).
     ///
     /// # Errors
     /// What is wrong, and a remedy.
-    pub fn check_journal(&self) -> std::result::Result<(), SettingsError> {
-        let Some(path) = self.journal().map(located) else {
-            let Some(key) = self.idle().find(|key| !self.values.is_ambient(key)) else { return Ok(()) };
-            let what = format!("`{}` says something of a journal, and there is none", key.path);
-            let remedy = "name its file by SESSION_BUFFER_PATH or journal.path, or leave this out";
+    pub fn check_places(&self) -> std::result::Result<(), SettingsError> {
+        let said = |key: &&Key| self.values.has(key) && !self.values.is_ambient(key);
+        if let Some((key, why, remedy)) = self.idle().find(|(key, ..)| said(key)) {
+            let (what, remedy) =
+                (format!("`{}` changes nothing: {why}", key.path), format!("{remedy}, or leave this out"));
             return Err(SettingsError::new(vec![Problem::of_file(what, remedy)]));
-        };
+        }
+        let Some(path) = self.journal().map(located) else { return Ok(()) };
         let places = [self.truth(), self.values.text(&TEXT), self.values.text(&VECTORS)];
         if !places.into_iter().flatten().filter_map(Backend::file).any(|file| located(Path::new(file)) == path) {
             return Ok(());
@@ -46,14 +47,30 @@ impl Settings {
 
     /// Returns the variable of the environment that says when a journal is emptied, where there is no journal: it changes nothing.
     pub fn idle_variable(&self) -> Option<&'static str> {
-        self.idle().filter(|key| self.values.is_ambient(key)).find_map(|key| key.variables.first().copied())
+        let of_journal = self.idle().map(|(key, ..)| key).filter(|key| key.section() == JOURNAL.section());
+        of_journal.filter(|key| self.values.is_ambient(key)).find_map(|key| key.variables.first().copied())
     }
 
-    /// Returns what is said of a journal although there is none. None was begun in a file of some default name: that would lie in
-    /// whatever folder the program was started in, and what waits there is not found from another one.
-    fn idle(&self) -> impl Iterator<Item = &'static Key> {
-        let is_idle = self.journal().is_none() && !self.is_direct;
-        keys::all().filter(move |key| is_idle && key.section() == JOURNAL.section() && self.values.has(key))
+    /// Returns what is said of a part that no place names, and how it is named. No journal was begun in a file of some default name:
+    /// that would lie in whatever folder the program was started in, and what waits there is not found from another one.
+    fn idle(&self) -> impl Iterator<Item = (&'static Key, &'static str, &'static str)> {
+        let is_index = |place| [&TEXT, &VECTORS].into_iter().any(|key| self.values.text(key) == Some(place));
+        let has_journal = self.journal().is_some() || self.is_direct;
+        let parts = [
+            (&JOURNAL, has_journal, "there is no journal", "name its file by SESSION_BUFFER_PATH or journal.path"),
+            (&CACHE, self.values.has(&CACHE), "there is no cache", "name it by MEMORY_CACHE_URL or cache.url"),
+            (
+                &ELASTIC_HOST,
+                is_index("elastic:"),
+                "no index is `elastic:`",
+                "say so by search.text_url or search.vectors_url",
+            ),
+            (&QDRANT_URL, is_index("qdrant:"), "no index is `qdrant:`", "say so by search.vectors_url"),
+        ];
+        parts.into_iter().filter(|(_, is_used, ..)| !is_used).flat_map(|(part, _, why, remedy)| {
+            let said = keys::all().filter(|key| key.section() == part.section() && self.values.has(key));
+            said.map(move |key| (key, why, remedy))
+        })
     }
 }
 

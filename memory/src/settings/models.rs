@@ -64,11 +64,14 @@ mod over_http {
         Anthropic, ChatExtractor, ChatModel, ChatSummarizer, HttpChat, HttpConfig, Ollama, OpenAi, RerankServer,
     };
 
-    use super::{Arc, Embedder, Extractor, Key, Reranker, Result, Summarizer, Values, named};
+    use std::time::Duration;
+
+    use super::{Arc, Embedder, Error, Extractor, Key, Reranker, Result, Summarizer, Values, named};
     use crate::settings::keys::{
         self, CHAT_DEADLINE, CHAT_KEY, CHAT_MODEL, CHAT_URL, EMBEDDING_DEADLINE, EMBEDDING_KEY, EMBEDDING_URL,
-        EXTRACTOR_DEADLINE, EXTRACTOR_KEY, EXTRACTOR_PROMPT, EXTRACTOR_URL, EXTRACTOR_WINDOW, RERANKER_DEADLINE,
-        RERANKER_KEY, RERANKER_URL, SUMMARIZER_DEADLINE, SUMMARIZER_KEY, SUMMARIZER_URL, SUMMARIZER_WINDOW,
+        EXTRACTOR_DEADLINE, EXTRACTOR_KEY, EXTRACTOR_PROMPT, EXTRACTOR_URL, EXTRACTOR_WINDOW, PATIENCE,
+        RERANKER_DEADLINE, RERANKER_KEY, RERANKER_URL, SUMMARIZER_DEADLINE, SUMMARIZER_KEY, SUMMARIZER_URL,
+        SUMMARIZER_WINDOW,
     };
 
     /// How a server is asked: its address, the key for it, for how long, how often again, and how much at once.
@@ -79,8 +82,15 @@ mod over_http {
         // What is not streamed is silent until it has done.
         let limited =
             |config: HttpConfig, limit| config.with_deadline(limit).with_silence(limit).with_stream_deadline(limit);
-        let config = values.time(deadline, 1.0).into_iter().fold(config, limited);
-        Ok(bounded(config, values, url.section()))
+        Ok(bounded(limited(config, limit(values, deadline)?), values, url.section()))
+    }
+
+    /// Returns how long a server has for an answer.
+    fn limit(values: &Values, deadline: &Key) -> Result<Duration> {
+        let is_of_search = deadline.path == RERANKER_DEADLINE.path;
+        let said = values.time(deadline, 1.0).or_else(|| values.time(&PATIENCE, 1.0).filter(|_| is_of_search));
+        let usual = || deadline.default.parse().map(Duration::from_secs);
+        said.map_or_else(usual, Ok).map_err(|_| Error::invalid(format!("{} has no default", deadline.path)))
     }
 
     /// Returns it with the bounds that a section says.
@@ -219,13 +229,6 @@ mod tests {
         format!("{:?}", config(&values, server, "https://models.example").unwrap())
     }
 
-    /// Returns for how long a server may stream an answer, and all else of what is shown.
-    fn streamed(shown: &str) -> (String, String) {
-        let (before, limit) = shown.split_once("stream_deadline: ").unwrap();
-        let (limit, after) = limit.split_once(", ").unwrap();
-        (limit.to_owned(), [before, after].concat())
-    }
-
     #[test]
     fn s1_19_every_section_of_a_model_bounds_its_requests() {
         let sections = keys::sections_of_models();
@@ -234,22 +237,29 @@ mod tests {
             let made = shown(section, &["retries: 5", "concurrency: 3", "requests_per_minute: 60"]);
             assert!(made.contains("retries: 5, concurrency: 3, requests_per_minute: Some(60)"), "{section}: {made}");
         }
-        // What the table of settings names as the default is what counts where nothing is said. Two deadlines bound something else
-        // than a call that answers at once: all the requests of an extractor, and an answer that a chat streams. That of an
-        // extractor is compared beside its tokens.
+        // What the table of settings names as the default is what counts where nothing is said.
         let bounds = ["deadline_seconds", "retries", "concurrency"];
-        let others = ["extractor.deadline_seconds", "chat.deadline_seconds"];
         for key in keys::all().filter(|key| sections.contains(&key.section()) && bounds.contains(&key.name())) {
-            if !others.contains(&key.path) {
-                let said = format!("{}: {}", key.name(), key.default);
-                let (said, unsaid) = (shown(key.section(), &[&said]), shown(key.section(), &[]));
-                assert_eq!(streamed(&said).1, streamed(&unsaid).1, "{}", key.path);
-            }
+            let said = format!("{}: {}", key.name(), key.default);
+            assert_eq!(shown(key.section(), &[&said]), shown(key.section(), &[]), "{}", key.path);
         }
-        let of_chat = |bounds: &[&str]| streamed(&shown("chat", bounds)).0;
-        let said = format!("deadline_seconds: {}", keys::CHAT_DEADLINE.default);
-        assert_eq!(of_chat(&[said.as_str()]), of_chat(&[]));
-        assert_eq!(of_chat(&["deadline_seconds: 7"]), "7s");
+        // A model that thinks in silence has as long as one that streams.
+        for limit in ["deadline: 7s", "silence: 7s", "stream_deadline: 7s"] {
+            let made = shown("chat", &["deadline_seconds: 7"]);
+            assert!(made.contains(limit), "{limit}: {made}");
+        }
+    }
+
+    #[test]
+    fn s1_19_a_reranker_has_as_long_as_a_search_waits() {
+        let limits = |search: &str| {
+            let yaml = format!("memory: {{ reranker: {{ model: cohere/mine }}, {search} }}");
+            let values = Settings::from_yaml(&yaml, |_| None).unwrap().values;
+            let keys = [&keys::RERANKER_URL, &keys::RERANKER_KEY, &keys::RERANKER_DEADLINE];
+            format!("{:?}", config(&values, keys, "https://models.example").unwrap())
+        };
+        assert!(limits("search: { patience_seconds: 25 }").contains("deadline: 25s"));
+        assert!(limits("search: { limit: 9 }").contains("deadline: 10s"));
     }
 
     #[test]

@@ -149,11 +149,11 @@ fn s3_16_who_wants_no_journal_gets_none_whatever_the_environment_says() {
 fn s3_16_a_journal_has_a_file_of_its_own_where_there_is_one() {
     let settings = Settings::new("a.sqlite").with_text("sqlite:b.sqlite?pool=2").with_vectors("c.sqlite");
     for shared in ["a.sqlite", "./b.sqlite", "c.sqlite"] {
-        let error = settings.clone().with_journal(shared).check_journal().unwrap_err();
+        let error = settings.clone().with_journal(shared).check_places().unwrap_err();
         assert!(Error::from(error).to_string().contains("name a file of its own"), "{shared}");
-        assert_eq!(settings.clone().with_journal(shared).without_journal().check_journal(), Ok(()));
+        assert_eq!(settings.clone().with_journal(shared).without_journal().check_places(), Ok(()));
     }
-    assert_eq!(settings.with_journal("d.sqlite").check_journal(), Ok(()));
+    assert_eq!(settings.with_journal("d.sqlite").check_places(), Ok(()));
 }
 
 #[tokio::test]
@@ -162,14 +162,25 @@ async fn s3_16_what_is_said_of_a_journal_that_is_not_there_is_refused_or_told() 
     for line in ["flush_batch: 3", "buffer_size: 3", "flush_seconds: 1", "max_messages: 9"] {
         let error = read(line).with_truth("memory:").connect().await.unwrap_err();
         assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains("journal.path"), "{error}");
-        assert_eq!(read(line).with_journal("a.db").check_journal(), Ok(()));
-        assert_eq!(read(line).without_journal().check_journal(), Ok(()));
+        assert_eq!(read(line).with_journal("a.db").check_places(), Ok(()));
+        assert_eq!(read(line).without_journal().check_places(), Ok(()));
     }
-    assert!(Settings::new("memory:").with_flush_batch(3).check_journal().is_err());
+    assert!(Settings::new("memory:").with_flush_batch(3).check_places().is_err());
+    for (line, remedy) in [
+        ("cache: { ttl_seconds: 300 }", "cache.url"),
+        ("qdrant: { url: 'http://localhost:6334' }", "search.vectors_url"),
+        ("elastic: { host: localhost }", "search.text_url"),
+    ] {
+        let settings = Settings::from_yaml(&format!("memory: {{ {line} }}"), |_| None).unwrap();
+        let error = settings.with_truth("memory:").connect().await.unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains(remedy), "{error}");
+    }
+    let used = "memory: { cache: { url: 'memory:', ttl_seconds: 300 }, search: { vectors_url: 'qdrant:' }, qdrant: { prefix: a } }";
+    assert_eq!(Settings::from_yaml(used, |_| None).unwrap().check_places(), Ok(()));
     // A variable that is left over stops nobody.
     let value = |name: &str| (name == "SESSION_FLUSH_SECONDS").then(|| "1".to_owned());
     let left_over = Settings::new("memory:").or_values(value);
-    assert_eq!((left_over.check_journal(), left_over.idle_variable()), (Ok(()), Some("SESSION_FLUSH_SECONDS")));
+    assert_eq!((left_over.check_places(), left_over.idle_variable()), (Ok(()), Some("SESSION_FLUSH_SECONDS")));
     assert!(left_over.clone().connect().await.is_ok());
     assert_eq!(left_over.clone().with_journal("a.db").idle_variable(), None);
     assert_eq!(left_over.without_journal().idle_variable(), None);
@@ -226,9 +237,15 @@ async fn s1_19_who_finds_facts_and_who_answers_is_asked_as_the_sections_say() {
 #[cfg(feature = "http-models")]
 #[tokio::test]
 async fn a_model_that_is_silent_until_it_has_done_has_all_the_time_that_was_said() {
-    let yaml = "memory: { summarizer: { model: ollama/m, deadline_seconds: 600 } }";
+    let yaml = "
+memory:
+  summarizer: { model: ollama/m, deadline_seconds: 45 }
+  chat: { model: ollama/m, deadline_seconds: 900 }
+";
     let settings = Settings::from_yaml(yaml, |_| None).unwrap();
     let summarizer = models::summarizer(&settings.values).unwrap().unwrap();
     let shown = format!("{summarizer:?}");
-    assert!(shown.contains(" deadline: 600s") && shown.contains("silence: 600s"), "{shown}");
+    assert!(shown.contains(" deadline: 45s") && shown.contains("silence: 45s"), "{shown}");
+    let shown = format!("{:?}", settings.chat_model(9_000).unwrap().unwrap());
+    assert!(shown.contains(" deadline: 900s") && shown.contains("silence: 900s"), "{shown}");
 }

@@ -2,20 +2,25 @@
 
 use std::collections::BTreeMap;
 
+use clap::ValueEnum;
 use memory::edge;
 use memory::import::{Foreign, LeftOut, Refusal, Rejection, Tally};
 use memory::store::secrets::without_secrets;
 use serde_json::{Value, json};
 
+use crate::cli;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::words::plural;
+use crate::words::{counted, plural};
 
 use super::table::{TOLD, table};
 
 /// Files that are named where none holds a message.
 const NAMED: usize = 3;
+
+/// What can be imported.
+const TAKEN: &str = "give chat JSON, or an export of ChatGPT or Claude as it was downloaded";
 
 /// Writes what became of what was read from `files`.
 pub(super) fn report(
@@ -30,7 +35,9 @@ pub(super) fn report(
     for note in &notes {
         progress.say(&format!("note: {note}"));
     }
-    for rejection in tally.rejections.iter().take(TOLD) {
+    // If nothing else is to be told, how the command ends tells it.
+    let is_the_end = !interrupted && tally.committed() == 0 && rejected == 1;
+    for rejection in tally.rejections.iter().take(TOLD).filter(|_| !is_the_end) {
         progress.say(&told(rejection, files));
     }
     if rejected > TOLD as u64 {
@@ -55,9 +62,9 @@ pub(super) fn report(
         }
         let sessions = tally.sessions();
         output.line(&format!("{text}; {sessions} {}, {seconds:.1} s", plural(sessions, "session")))?;
-        if rejected > 0 || !tally.left_out.is_empty() || tally.files > 0 {
+        if rejected > 0 && tally.committed() > 0 || !tally.left_out.is_empty() || tally.files > 0 {
             output.line("")?;
-            table(tally).iter().try_for_each(|line| output.line(line))?;
+            table(tally, output.look().width).iter().try_for_each(|line| output.line(line))?;
         }
     }
     if interrupted {
@@ -101,7 +108,7 @@ pub(super) fn outcome(tally: &Tally, files: &[String], interrupted: bool) -> Res
 
 /// Returns why there was no message, with the name of the file.
 fn nothing(tally: &Tally, files: &[String]) -> String {
-    let remedy = "give chat JSON, or an export of ChatGPT or Claude as it was downloaded";
+    let remedy = TAKEN;
     let [file] = files else {
         let names: Vec<String> = files.iter().take(NAMED).map(|file| without_secrets(file)).collect();
         let rest = if files.len() > NAMED { " and the others" } else { "" };
@@ -142,7 +149,8 @@ fn told(Rejection { file, line, within, why, .. }: &Rejection, files: &[String])
 /// Returns why something is not imported, and what to do about it.
 fn refusal(why: &Refusal) -> String {
     let remedy = match why {
-        Refusal::UnknownFormat => ": name it with --format",
+        Refusal::UnknownFormat => return format!("{why}: name it with --format {}", formats()),
+        Refusal::NoJson(_) | Refusal::Foreign(Foreign::Pdf | Foreign::Binary) => return format!("{why}: {TAKEN}"),
         Refusal::Cut(_) => ": its end is missing, so download or copy it again",
         Refusal::ForeignOwner => ": import it with --trust-roles if you trust who wrote it",
         Refusal::Foreign(Foreign::Zip) => ": import it by its name, memory import FILE.zip",
@@ -153,13 +161,20 @@ fn refusal(why: &Refusal) -> String {
         Refusal::Foreign(Foreign::Bzip2) => ": unpack it first, as with bunzip2 -c FILE | memory import -",
         Refusal::Foreign(Foreign::Utf16) => ": save it as UTF-8 first",
         Refusal::Foreign(Foreign::Html) => ": give the JSON of the export, such as conversations.json",
-        Refusal::Foreign(Foreign::Pdf | Foreign::Binary) => {
-            ": give chat JSON, or an export of ChatGPT or Claude as it was downloaded"
-        }
         Refusal::Foreign(Foreign::Sqlite) => ": open it with --db, or import what export writes from it",
         _ => "",
     };
     format!("{why}{remedy}")
+}
+
+/// Returns the names of the formats that can be read, as a clause.
+fn formats() -> String {
+    let names: Vec<_> = cli::Format::value_variants().iter().filter_map(ValueEnum::to_possible_value).collect();
+    let names: Vec<&str> = names.iter().map(clap::builder::PossibleValue::get_name).collect();
+    match names.split_last() {
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
 }
 
 /// Returns a rejection as JSON.
@@ -174,16 +189,21 @@ fn rejection_json(rejection: &Rejection) -> Value {
 fn trust(tally: &Tally) -> impl Iterator<Item = String> {
     let Tally { quoted, instructions, is_export, trusted_before, .. } = tally;
     let kept = is_export.then(|| {
-        format!("roles and trust are kept as the export says, with {instructions} instructions: import only what you exported")
+        let instructions = counted(*instructions, "instruction");
+        format!("roles and trust are kept as the export says, with {instructions}: import only what you exported")
     });
     let quoted = (*quoted > 0).then(|| {
-        format!(
-            "{quoted} messages of the roles system and developer are no instructions of yours: contexts leave them out \
-             (--trust-roles makes them instructions)"
-        )
+        let (are, leave, make) = match quoted {
+            1 => ("is no instruction", "leave it out", "makes it one"),
+            _ => ("are no instructions", "leave them out", "makes them instructions"),
+        };
+        let messages = counted(*quoted, "message");
+        format!("{messages} of the roles system and developer {are} of yours: contexts {leave} (--trust-roles {make})")
     });
-    let before = (*trusted_before > 0)
-        .then(|| format!("{trusted_before} messages keep the trust with which they were stored before"));
+    let before = (*trusted_before > 0).then(|| match trusted_before {
+        1 => "1 message keeps the trust with which it was stored before".to_owned(),
+        more => format!("{more} messages keep the trust with which they were stored before"),
+    });
     kept.into_iter().chain(quoted).chain(before)
 }
 
@@ -200,7 +220,14 @@ mod tests {
     #[test]
     fn a_refusal_says_what_to_do() {
         let table = [
-            (Refusal::UnknownFormat, "not a format that is known: name it with --format"),
+            (
+                Refusal::UnknownFormat,
+                "not a format that is known: name it with --format openai, chatgpt, claude, locomo, longmemeval or export",
+            ),
+            (
+                Refusal::NoJson("not JSON".to_owned()),
+                "not JSON: give chat JSON, or an export of ChatGPT or Claude as it was downloaded",
+            ),
             (
                 Refusal::ForeignOwner,
                 "an export of another owner: import it with --trust-roles if you trust who wrote it",

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::config::Database;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::words::counted;
 
 /// Returns what is not the same, and what to do about it.
 pub(super) fn problem(problem: &Problem) -> String {
@@ -34,14 +35,16 @@ pub(super) fn tell(moved: &Moved, owner: &Scope, output: &mut Output) -> Result<
         }}))?;
         return Ok(());
     }
-    let left = if *left > 0 { format!(", {left} records left behind") } else { String::new() };
+    let left = if *left > 0 { format!(", {} left behind", counted(*left, "record")) } else { String::new() };
     let board = match on_board {
-        Some(entries @ 1..) => format!(", {entries} entries of the board left behind"),
+        Some(1) => ", 1 entry of the board left behind".to_owned(),
+        Some(entries @ 2..) => format!(", {entries} entries of the board left behind"),
         _ => String::new(),
     };
     let removed = if *removed > 0 { format!(", {removed} removed from the target") } else { String::new() };
     let state = if problems.is_empty() { "verified" } else { "NOT the same in both" };
-    let what = format!("{sessions} sessions, {} rows, {} records{left}{board}{removed}", rows.count, records.count);
+    let (sessions, rows) = (counted(*sessions, "session"), counted(rows.count, "row"));
+    let what = format!("{sessions}, {rows}, {}{left}{board}{removed}", counted(records.count, "record"));
     output.line(&format!("{subject} of {tenant}: {what}, {state}"))?;
     Ok(())
 }
@@ -105,22 +108,24 @@ impl Total {
         output.line(&format!("to         {to}"))?;
         output.line(&format!("owners     {owners}, {differing} of them not the same in both"))?;
         output.line(&format!(
-            "sessions   {}, {} rows, sha256 {}",
+            "sessions   {}, {}, sha256 {}",
             moved.sessions,
-            moved.rows.count,
+            counted(moved.rows.count, "row"),
             moved.rows.hex()
         ))?;
         if *has_records {
             output.line(&format!("records    {}, sha256 {}", moved.records.count, moved.records.hex()))?;
         } else {
-            output.line(&format!("records    conversations alone were copied, {} records left behind", moved.left))?;
+            let left = counted(moved.left, "record");
+            output.line(&format!("records    conversations alone were copied, {left} left behind"))?;
         }
         if moved.removed > 0 {
             output.line(&format!("removed    {} sessions and records that the source does not hold", moved.removed))?;
         }
+        let notes = |pending| counted(pending, "note");
         output.line(&match behind {
-            Some(Backlog { pending, dead: 0 }) => format!("indexes    {pending} notes to be followed"),
-            Some(Backlog { pending, dead }) => format!("indexes    {pending} notes to be followed, {dead} given up"),
+            Some(Backlog { pending, dead: 0 }) => format!("indexes    {} to be followed", notes(pending)),
+            Some(Backlog { pending, dead }) => format!("indexes    {} to be followed, {dead} given up", notes(pending)),
             None => "indexes    how far they are cannot be told: `memory stats`".to_owned(),
         })?;
         if moved.rows.count + moved.records.count == 0 {

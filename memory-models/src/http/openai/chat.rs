@@ -132,14 +132,19 @@ impl Said {
     }
 }
 
-fn reason(name: &str) -> StopReason {
-    match name {
+/// Returns why an answer ended.
+///
+/// # Errors
+/// `Cut` if the server ended it before the model did: DeepSeek has `insufficient_system_resource`, vLLM `abort`.
+fn reason(name: &str) -> Result<StopReason, Fault> {
+    Ok(match name {
         "stop" => StopReason::End,
         "length" => StopReason::Length,
         "content_filter" => StopReason::Refused,
         "tool_calls" | "function_call" => StopReason::Tool,
+        "insufficient_system_resource" | "abort" | "error" => return Err(Fault::Cut),
         _ => StopReason::Other,
-    }
+    })
 }
 
 fn whole(bytes: &[u8]) -> Result<Answer, Fault> {
@@ -148,7 +153,7 @@ fn whole(bytes: &[u8]) -> Result<Answer, Fault> {
     let choice = choice.ok_or(Fault::Garbled("it has no choice"))?;
     let said = choice.message.ok_or(Fault::Garbled("its choice has no message"))?;
     let (text, is_refusal) = said.words();
-    let stop = choice.finish_reason.map_or(StopReason::Other, |name| reason(&name));
+    let stop = choice.finish_reason.map_or(Ok(StopReason::Other), |name| reason(&name))?;
     let stop = if is_refusal { StopReason::Refused } else { stop };
     Ok(Answer { text, stop, usage: completion.usage.and_then(Tokens::usage) })
 }
@@ -165,8 +170,9 @@ fn event(data: &str, progress: &mut Progress) -> Result<String, Fault> {
     if is_refusal {
         progress.is_refusal = true;
     }
-    if let Some(name) = choice.finish_reason {
-        progress.stop = Some(if progress.is_refusal { StopReason::Refused } else { reason(&name) });
+    // Some gateways write an empty reason into every chunk.
+    if let Some(name) = choice.finish_reason.filter(|name| !name.is_empty()) {
+        progress.stop = Some(if progress.is_refusal { StopReason::Refused } else { reason(&name)? });
     }
     Ok(words)
 }

@@ -41,6 +41,28 @@ fn a_bad_line_is_told_with_its_number_and_the_good_ones_are_kept() {
 }
 
 #[test]
+fn a_file_without_a_line_of_json_is_refused_once() {
+    let table = "id,text\n1,hello\n2\n3,caf";
+    assert_eq!(told(&items(table)), ["1 ! not JSON, nor are the 3 lines behind it"]);
+    let latin = items_of([table.as_bytes(), &[0xe9, b'\n']].concat().as_slice(), None);
+    assert_eq!(told(&latin), ["1 ! not JSON, nor are the 3 lines behind it"]);
+    assert_eq!(told(&items("\n\nhello\nworld\n")), ["3 ! not JSON, nor is the line behind it"]);
+    assert_eq!(told(&items("hello")), ["1 ! not JSON"]);
+    let long = "hello\n".repeat(5_000);
+    assert_eq!(told(&items(&long)), ["1 ! not JSON, nor are the 99 lines behind it"]);
+    // The lines of a file that holds JSON too are told one by one, however it begins.
+    let message = "{\"role\":\"user\",\"content\":\"a\"}";
+    let expected = [
+        "1 ! not JSON: it is not well formed at column 1",
+        "2 ! not a format that is known",
+        "3 chat_history user a",
+        "4 ! not JSON: it is not well formed at column 1",
+    ];
+    assert_eq!(told(&items(&format!("hello\n7\n{message}\nhello\n"))), expected);
+    assert_eq!(told(&items("{\"role\"\n{\"role\"\n")).len(), 2);
+}
+
+#[test]
 fn messages_that_hold_nothing_are_left_out() {
     let lines = [
         "{\"role\":\"user\"}",

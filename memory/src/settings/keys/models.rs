@@ -12,7 +12,8 @@ keys! { MODELS;
         "The key.";
     EMBEDDING_DEADLINE "embedding.deadline_seconds" [] []
         Time, "120",
-        "How long a call may take, over all attempts, in seconds.";
+        "How long a call may take, over all attempts, in seconds. For the vector of a question a search waits no longer than for an \
+         index, and upkeep waits 30 seconds and one more for each text.";
     EMBEDDING_RETRIES "embedding.retries" [] []
         Whole(0), "2",
         "How often a call is tried again where that may help.";
@@ -32,8 +33,8 @@ keys! { MODELS;
         Secret, "none",
         "The key.";
     SUMMARIZER_DEADLINE "summarizer.deadline_seconds" [] []
-        Time, "120",
-        "How long a call may take, over all attempts, in seconds.";
+        Time, "60",
+        "How long a summary may take, over all attempts, in seconds, at most 60.";
     SUMMARIZER_RETRIES "summarizer.retries" [] []
         Whole(0), "2",
         "How often a call is tried again where that may help.";
@@ -56,8 +57,8 @@ keys! { MODELS;
         Secret, "none",
         "The key.";
     RERANKER_DEADLINE "reranker.deadline_seconds" [] []
-        Time, "120",
-        "How long a call may take, over all attempts, in seconds.";
+        Time, "10",
+        "How long judging may take, over all attempts, in seconds: at most, and where nothing is said, `search.patience_seconds`.";
     RERANKER_RETRIES "reranker.retries" [] []
         Whole(0), "2",
         "How often a call is tried again where that may help.";
