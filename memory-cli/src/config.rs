@@ -175,7 +175,7 @@ impl Database {
         self.placed().without_embedder().without_journal()
     }
 
-    /// Refuses a journal in the file of the database or of an index.
+    /// Refuses settings of places that are not used, and a journal in the file of the database or of an index.
     #[cfg(feature = "sqlite")]
     pub(crate) fn check_places(&self) -> Result<(), Failure> {
         Ok(self.placed().check_places().map_err(Error::from)?)

@@ -143,6 +143,9 @@ impl StdError for Cause {
     }
 }
 
+/// What is too long where the question alone may be, in words.
+const QUESTION: &str = "the question, or the turn that begins with it,";
+
 impl Error {
     /// Returns [`Error::Invalid`] with `what`.
     pub fn invalid(what: impl Into<String>) -> Self {
@@ -198,9 +201,9 @@ impl Error {
             ));
         };
         let of = if *budget < limit { format!(" of the budget of {limit}") } else { String::new() };
-        // The question is counted first, and all else has what it leaves.
+        // The question is counted first, unless the newest turn begins with it: all else has what it leaves.
         Some(if asks && *budget == room {
-            format!("the question is too long: {self}{of}: raise the budget, or ask in fewer words")
+            format!("{QUESTION} is too long: {self}{of}: raise the budget, or ask in fewer words")
         } else {
             format!("the newest turn, with the instructions, is too long: {self}{of}: raise the budget")
         })
@@ -260,8 +263,8 @@ mod tests {
             let told = Error::OverBudget { need, budget }.of_context(limit, reserve, asks).unwrap();
             told.split(" is too long").next().unwrap().to_owned()
         };
-        assert_eq!(told(34, 10, 10, 0, true), "the question");
-        assert_eq!(told(34, 6, 10, 4, true), "the question");
+        assert_eq!(told(34, 10, 10, 0, true), QUESTION);
+        assert_eq!(told(34, 6, 10, 4, true), QUESTION);
         assert_eq!(told(34, 5, 10, 4, true), "the newest turn, with the instructions,");
         assert_eq!(told(34, 10, 10, 0, false), "the newest turn, with the instructions,");
         let kept = "11 tokens cannot be kept free of a budget of 10: raise the budget, or keep fewer free";

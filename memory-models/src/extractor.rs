@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use memory_core::error::{Cause, Transience};
 use memory_core::extract::{ExtractRequest, Extractor, Operation};
-use memory_core::{Error, Message, Result, Role};
+use memory_core::{Error, Message, Result, Role, Timestamp};
 use tokio::time::timeout;
 
 use crate::chat::{ChatModel, ChatRequest, StopReason};
@@ -65,8 +65,8 @@ const ANSWER_TOKENS: u64 = 4_096;
 /// What it answers is data as well. The answer is refused whole, with [`Error::Invalid`], unless it is a JSON list of operations
 /// without unknown members, with numbers that it was given and times that are RFC 3339; one fence of Markdown may stand around it.
 /// Then the memory checks it like that of any [`Extractor`]. An answer that is cut or refused, or a model that is late, is an error;
-/// upkeep asks again. Where the model refuses a request, whatever the reason, no stretch is passed over: upkeep asks again, each time
-/// later.
+/// upkeep asks again. Where the model refuses a request, it is asked a trifle: if it refuses that too, no stretch is at fault, and
+/// upkeep asks again, each time later.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -90,17 +90,13 @@ pub struct ChatExtractor {
     deadline: Duration,
 }
 
-/// Returns the failure of a model as one of the model, also where it refuses the request: Anthropic answers so when no credit is left.
-/// Only an answer can show that a stretch itself is at fault, and then nothing is found in it.
-fn of_the_model(error: Error) -> Error {
-    match error {
-        Error::Invalid { .. } => Error::Backend {
-            backend: "model",
-            doing: "find facts",
-            transience: Transience::Permanent,
-            source: Cause::new(error),
-        },
-        error => error,
+/// Returns that the model refuses whatever it is asked.
+fn refuses_all(error: Error) -> Error {
+    Error::Backend {
+        backend: "model",
+        doing: "find facts",
+        transience: Transience::Permanent,
+        source: Cause::new(error),
     }
 }
 
@@ -145,13 +141,24 @@ impl ChatExtractor {
         let (told, given) = (EXTRACTION_PROMPT.to_owned(), shown.task());
         let messages = [(Role::System, told), (Role::User, given)];
         let messages = messages.into_iter().map(|(role, text)| Message::new(role, text, shown.latest())).collect();
-        let answer = self.model.answer(&ChatRequest::new(messages).with_max_tokens(ANSWER_TOKENS)).await;
-        let answer = answer.map_err(of_the_model)?;
+        let answer = match self.model.answer(&ChatRequest::new(messages).with_max_tokens(ANSWER_TOKENS)).await {
+            Err(error @ Error::Invalid { .. }) if !self.answers_anything(shown.latest()).await => {
+                return Err(refuses_all(error));
+            }
+            answer => answer?,
+        };
         match answer.stop {
             StopReason::Length => Err(refused("more than it may")),
             StopReason::Refused => Err(refused("that it will not")),
             _ => answer::read(&answer.text, shown),
         }
+    }
+
+    /// Returns whether the model answers a request that holds nothing of anybody. Where no credit is left, Anthropic refuses every
+    /// request as invalid, and no stretch is to blame.
+    async fn answers_anything(&self, at: Timestamp) -> bool {
+        let request = ChatRequest::new(vec![Message::new(Role::User, "Answer with [].", at)]);
+        self.model.answer(&request.with_max_tokens(ANSWER_TOKENS)).await.is_ok()
     }
 }
 

@@ -191,7 +191,10 @@ fn a_context_that_cannot_be_kept_within_its_budget_is_an_exit_code_of_its_own() 
     assert!(bed.run(&["context", "What is with my parcel?", "--budget", "3"]).refused(4).contains("do not fit into 3"));
     assert_eq!(bed.run(&["context", "--budget", "10", "--reserve", "11"]).code, 4);
     for (args, told) in [
-        (["What is with my parcel?", "--budget", "3", "--reserve", "1"], "the question is too long: "),
+        (
+            ["What is with my parcel?", "--budget", "3", "--reserve", "1"],
+            "the question, or the turn that begins with it, is too long: ",
+        ),
         (["So?", "--budget", "10", "--reserve", "0"], "the newest turn, with the instructions, is too long: "),
         (["", "--budget", "10", "--reserve", "11"], "11 tokens cannot be kept free of a budget of 10: "),
     ] {

@@ -276,3 +276,19 @@ async fn a_model_that_refuses_every_request_loses_no_fact() {
     memory.upkeep_once().await.unwrap();
     assert_eq!(texts(&ada).await, ["Ada lives in Rome"]);
 }
+
+#[tokio::test]
+async fn a_stretch_that_a_model_refuses_by_itself_is_at_fault_alone() {
+    let refusal = anthropic::error("invalid_request_error", "Output blocked by content filtering policy");
+    let (answer, known) = (anthropic::answer("[]"), "the stretch");
+    let server = Server::start(move |asked| match asked.json().to_string().contains(known) {
+        true => Reply::status(400, &refusal),
+        false => Reply::json(&answer),
+    });
+    let server = server.await;
+    let memory = memory_by(ChatExtractor::new(Arc::from(Wire::Anthropic.of(&server)))).await;
+    let talk = ada(&memory).session(&session("talk"));
+    talk.append(vec![Message::new(Role::User, "This is the stretch.", memory.now())]).await.unwrap();
+    let report = memory.upkeep_once().await.unwrap();
+    assert_eq!((report.retried, report.fact_counts.refused), (1, 1), "{:?}", report.failures);
+}

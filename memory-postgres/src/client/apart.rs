@@ -35,7 +35,8 @@ where
         let connect = shared.config.connect_options();
         let connected = timeout(shared.config.deadline, connect.connect()).await.map_err(|_| late(doing))?;
         let mut connection = connected.doing(doing).map_err(|failure| failure.error)?;
-        let process = watch::process(&mut connection).await?;
+        let process = timeout(shared.config.deadline, watch::process(&mut connection));
+        let process = process.await.map_err(|_| late(doing))??;
         let work = async move {
             let patient = sqlx::raw_sql("SET statement_timeout = 0").execute(&mut connection).await.doing(doing);
             let answer = match patient {

@@ -127,7 +127,11 @@ async fn a_context_is_what_a_model_is_sent_with_its_receipt() {
     assert_eq!(bed.status(ask(json!({ "budget": 1 }))).await, 422);
     let refused = bed.send(ask(json!({ "budget": 2, "reserve": 1 })).by(&bed.ada)).await.json();
     let detail = refused["detail"].as_str().unwrap();
-    assert!(detail.starts_with("the question is too long: ") && detail.contains("of the budget of 2: "), "{detail}");
+    assert!(
+        detail.starts_with("the question, or the turn that begins with it, is too long: ")
+            && detail.contains("of the budget of 2: "),
+        "{detail}"
+    );
     assert_eq!(bed.status(ask(json!({ "budget": 0.5 }))).await, 400);
     let found =
         bed.ok(Call::post("/v1/search", &json!({ "query": "dentist", "explain": true, "pending": true }))).await;

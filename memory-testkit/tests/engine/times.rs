@@ -73,12 +73,14 @@ async fn a_question_about_nothing_but_a_time_finds_and_recalls_what_was_said_the
         ("What did I do last Tuesday?", "2025-02-25"),
         ("What happened two weeks ago?", "2025-02-15"),
         ("What did I say yesterday?", "2025-02-28"),
-        ("what did we talk about on 8 February?", "2025-02-08"),
+        ("what did we talk about eight days ago?", "2025-02-21"),
     ] {
         let found = owner.search(&Search::new(question)).await.unwrap();
         assert_eq!(days(&found)[0], first, "{question}: {:?}", days(&found));
         let context = owner.session(&session("new")).assemble(&ContextRequest::new(question, 2_000)).await.unwrap();
         let recalled = context.receipt.included.iter().find(|included| included.part == PartKind::Recalled);
         assert_eq!(recalled.map(|included| &included.item), Some(&found.hits[0].item), "{question}");
+        // What was said then comes first, and a search returns as many as are asked for.
+        assert_eq!(found.hits.len(), 10, "{question}");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::queue::{Sink, Stopped};
 use super::refusal::Refusal;
+use super::source::Source;
 
 /// Lines that are looked at before it is said of a file that it holds no JSON.
 const LOOKED_AT: usize = 100;
@@ -14,14 +15,15 @@ pub(super) struct Prose {
 }
 
 impl Prose {
-    /// Returns what is known of a file by its first byte. One that begins as an object is JSON, however much of it is broken.
-    pub(super) fn of(first: u8) -> Self {
-        Self { lines: (first != b'{').then(Vec::new) }
+    /// Returns what is known of a file by its first byte. One that begins as an object is JSON, however much of it is broken, and so is
+    /// one whose format is named.
+    pub(super) fn of(first: u8, source: &Source) -> Self {
+        Self { lines: (first != b'{' && source.format.is_none()).then(Vec::new) }
     }
 
-    /// Returns whether all lines so far are no JSON, and there are some.
-    pub(super) fn is_likely(&self) -> bool {
-        self.lines.as_ref().is_some_and(|lines| !lines.is_empty())
+    /// Returns whether no line so far is JSON.
+    pub(super) fn is_possible(&self) -> bool {
+        self.lines.is_some()
     }
 
     /// Refuses a line that is no JSON: later, as long as the file may hold none at all.

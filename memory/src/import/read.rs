@@ -38,7 +38,7 @@ pub(super) fn read(input: impl Read, source: &Source, meter: &Arc<Meter>, sink: 
     if first == b'[' {
         stream::each_element(input, &reading, sink, &mut |at, value| reader.element(at, value, sink))?;
     } else {
-        each_line(input, &reading, sink, &mut reader, Prose::of(first))?;
+        each_line(input, &reading, sink, &mut reader, Prose::of(first, source))?;
     }
     reader.finish(sink)
 }
@@ -73,7 +73,7 @@ fn each_line(
                 reader.last = line;
                 match value {
                     // A number alone on a line stands in tables too.
-                    Ok(value) if prose.is_likely() && !value.is_object() => {
+                    Ok(value) if prose.is_possible() && !value.is_object() => {
                         prose.reject(line, Refusal::UnknownFormat, sink)?;
                     }
                     Ok(value) => {

@@ -21,7 +21,8 @@ const HEAD: usize = 512;
 pub enum Refusal {
     /// The file is of a kind that is known and cannot be read as it is.
     Foreign(Foreign),
-    /// No line of the file is JSON, as a clause: it holds no chat, or one that was written for people.
+    /// No line of the file is JSON, of the first hundred if there are more, as a clause: it holds no chat, or one that was written for
+    /// people. It is not read on.
     NoJson(String),
     /// The file has none of the formats that are known: [`Source::with_format`](super::Source::with_format) names it.
     UnknownFormat,

@@ -54,7 +54,9 @@ impl Settings {
     /// Returns what is said of a part that no place names, and how it is named. No journal was begun in a file of some default name:
     /// that would lie in whatever folder the program was started in, and what waits there is not found from another one.
     fn idle(&self) -> impl Iterator<Item = (&'static Key, &'static str, &'static str)> {
-        let is_index = |place| [&TEXT, &VECTORS].into_iter().any(|key| self.values.text(key) == Some(place));
+        // `elastic:?deadline=10s` is that place too.
+        let place_of = |key| self.values.text(key).and_then(|text| text.split('?').next());
+        let is_index = |place| [&TEXT, &VECTORS].into_iter().any(|key| place_of(key) == Some(place));
         let has_journal = self.journal().is_some() || self.is_direct;
         let parts = [
             (&JOURNAL, has_journal, "there is no journal", "name its file by SESSION_BUFFER_PATH or journal.path"),

@@ -175,7 +175,7 @@ async fn s3_16_what_is_said_of_a_journal_that_is_not_there_is_refused_or_told() 
         let error = settings.with_truth("memory:").connect().await.unwrap_err();
         assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains(remedy), "{error}");
     }
-    let used = "memory: { cache: { url: 'memory:', ttl_seconds: 300 }, search: { vectors_url: 'qdrant:' }, qdrant: { prefix: a } }";
+    let used = "memory: { cache: { url: 'memory:', ttl_seconds: 300 }, search: { vectors_url: 'qdrant:?pool=3' }, qdrant: { prefix: a } }";
     assert_eq!(Settings::from_yaml(used, |_| None).unwrap().check_places(), Ok(()));
     // A variable that is left over stops nobody.
     let value = |name: &str| (name == "SESSION_FLUSH_SECONDS").then(|| "1".to_owned());

@@ -14,10 +14,14 @@ const DIGITS: usize = 2;
 impl Legs {
     /// Returns the hits that hold a rare code of the search themselves.
     pub(super) fn exact(&self) -> impl Iterator<Item = &TextHit> {
-        let codes: Vec<bool> =
-            self.terms.iter().zip(&self.text.containing).map(|(term, held)| *held <= RARE && is_code(term)).collect();
+        let hits = &self.text.hits;
+        let found = |place: usize| hits.iter().filter(|hit| hit.own.get(place).is_some_and(|count| *count > 0)).count();
+        // What is not indexed yet is found, and counted in no statistics.
+        let is_rare = |(place, held): (usize, &u64)| *held <= RARE && found(place) as u64 <= RARE;
+        let codes = self.terms.iter().zip(self.text.containing.iter().enumerate());
+        let codes: Vec<bool> = codes.map(|(term, counted)| is_code(term) && is_rare(counted)).collect();
         let holds = move |hit: &&TextHit| codes.iter().zip(&hit.own).any(|(is_code, count)| *is_code && *count > 0);
-        self.text.hits.iter().filter(holds)
+        hits.iter().filter(holds)
     }
 }
 

@@ -19,8 +19,8 @@ const LEAST_SHARE: f32 = 0.1;
 /// less there.
 const LEAST_OF_AN_ANSWER: f32 = 0.2;
 
-/// The cosine from which on a candidate is about a turn that asks nothing.
-const LEAST_COSINE: f32 = 0.4;
+/// The cosine from which on a candidate is about any turn.
+const LEAST_COSINE: f32 = 0.5;
 
 /// What a turn tells of itself, before anything is found.
 pub(crate) struct Turn {
@@ -37,10 +37,6 @@ impl Turn {
     /// Returns whether nothing can be about it.
     pub(crate) fn is_small_talk(&self) -> bool {
         self.informative.is_empty()
-    }
-
-    fn least_cosine(&self) -> f32 {
-        if self.is_question { LEAST_OF_AN_ANSWER } else { LEAST_COSINE }
     }
 }
 
@@ -64,11 +60,16 @@ impl Legs {
         if all > 0.0 { hits.map(held).fold(0.0, f32::max) / all } else { 0.0 }
     }
 
-    /// Returns whether something found that is not `shown` is worth its tokens: by its words, by its meaning, or because it was said at
-    /// a time that the turn is about. Nothing is for a turn without informative words.
+    /// Returns whether something found that is not `shown` is worth its tokens: by its words, by its meaning, or because it was said in
+    /// the days that a question asks for and for nothing else. Nothing is for a turn without informative words.
     pub(crate) fn is_relevant(&self, turn: &Turn, relevance: f32, shown: &dyn Fn(&ItemId) -> bool) -> bool {
-        let is_then = |fields: &Fields| self.asked.times.iter().any(|time| time.covers(fields.at));
-        let is_near = |hit: &VectorHit| hit.similarity.value() >= turn.least_cosine() || is_then(&hit.fields);
+        let is_of_a_time = turn.is_question && self.asked.is_of_a_time;
+        let is_then = |fields: &Fields| is_of_a_time && self.asked.distance(fields.at) == 0;
+        // What is shown and nearer than all else answers the question already.
+        let of_shown = self.vector.iter().filter(|hit| shown(&hit.item)).map(|hit| hit.similarity.value());
+        let of_shown = of_shown.fold(LEAST_OF_AN_ANSWER, f32::max);
+        let least = if turn.is_question { of_shown.min(LEAST_COSINE) } else { LEAST_COSINE };
+        let is_near = |hit: &VectorHit| hit.similarity.value() >= least || is_then(&hit.fields);
         let is_near = || self.vector.iter().any(|hit| is_near(hit) && !shown(&hit.item));
         let is_told = || self.text.hits.iter().any(|hit| is_then(&hit.fields) && !shown(&hit.item));
         !turn.is_small_talk() && (relevance >= LEAST_SHARE || is_near() || is_told())
@@ -78,6 +79,7 @@ impl Legs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::recall::legs::Asked;
     use crate::id::{MessageId, Seq, SessionId};
     use crate::store::text::TextHits;
     use crate::time::Timestamp;
@@ -108,5 +110,22 @@ mod tests {
         // What the window shows is no reason to recall something else.
         let shown = |item: &ItemId| *item == ItemId::Message(MessageId::of_content(b"one"));
         assert_eq!(legs(&[1, 1, 0], &[0.0; 3]).relevance(&turn, &shown), 0.0);
+    }
+
+    #[test]
+    fn what_was_said_in_the_days_that_a_question_asks_for_is_relevant() {
+        let (english, now) = (Analysis::english(), "2025-03-01T12:00:00Z".parse().unwrap());
+        let is_relevant = |words: &str, at: &str| {
+            let (mut legs, turn) = (legs(&[0; 3], &[0.0; 3]), Turn::of(&english, words));
+            let is_of_a_time = english.asks_for_a_time_alone(words);
+            legs.asked = Asked { times: english.times(words, now), is_of_a_time, ..Asked::default() };
+            legs.text.hits[0].fields.at = at.parse().unwrap();
+            legs.is_relevant(&turn, 0.0, &|_| false)
+        };
+        assert!(is_relevant("What did I do yesterday?", "2025-02-28T09:00:00Z"));
+        assert!(!is_relevant("What did I do yesterday?", "2025-02-20T09:00:00Z"));
+        for greeting in ["How are you today?", "I am so tired today", "I did it today"] {
+            assert!(!is_relevant(greeting, "2025-03-01T09:00:00Z"), "{greeting}");
+        }
     }
 }

@@ -48,8 +48,8 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Returns the filter of what was said in the time that a question is about, if it is about nothing else: then its words are near to
-    /// nothing that was said.
+    /// Returns the filter of what was said in the time that a question is about, if it is about nothing else: its words say nothing of
+    /// the content, so similarity alone would not find it.
     fn filter(&self) -> Filter {
         let reach = match self.times.as_slice() {
             [time] if self.is_of_a_time => time.reach(),
@@ -237,8 +237,8 @@ impl Inner {
         }
     }
 
-    /// Searches by meaning what matches `then`: by that of the `rewritten` words, if there are any, else by that of the question.
-    /// Returns the vector of the question too, if the first index of vectors has its space.
+    /// Searches by meaning, first in what matches `then`: by that of the `rewritten` words, if there are any, else by that of the
+    /// question. Returns the vector of the question too, if the first index of vectors has its space.
     async fn vector_leg(
         &self,
         (scope, stages): (&Scope, &Stages),
@@ -256,10 +256,22 @@ impl Inner {
         let is_first = self.vectors().is_some_and(|first| *first.embedder.space() == space);
         let sought = is_first.then(|| vector.clone());
         let units = search.units.iter().map(|unit| Scalar::from(unit.name())).collect();
-        let filter = filter.clone().and(Filter::In(Field::Unit, units)).and(then.clone());
-        let query = VectorQuery { space, vector, filter, limit, floor: None, with_vectors: false };
-        let hits = self.in_time("search vectors", index.store.search(scope, &query));
-        let hits = stages.time(Stage::Vector, hits).await;
+        let filter = filter.clone().and(Filter::In(Field::Unit, units));
+        let narrow = filter.clone().and(then.clone());
+        let mut query = VectorQuery { space, vector, filter: narrow, limit, floor: None, with_vectors: false };
+        let search = async {
+            let mut hits = index.store.search(scope, &query).await?;
+            if hits.len() < limit && *then != Filter::All {
+                // What was said then comes first, and the nearest of other times behind it.
+                query.filter = filter;
+                let known: HashSet<ItemId> = hits.iter().map(|hit| hit.item.clone()).collect();
+                let others = index.store.search(scope, &query).await?;
+                hits.extend(others.into_iter().filter(|hit| !known.contains(&hit.item)));
+                hits.sort_by(|one, other| other.similarity.value().total_cmp(&one.similarity.value()));
+            }
+            Ok(hits)
+        };
+        let hits = stages.time(Stage::Vector, self.in_time("search vectors", search)).await;
         (sought, hits.map_err(|error| (Stage::Vector, error)))
     }
 

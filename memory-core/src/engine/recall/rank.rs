@@ -91,7 +91,7 @@ pub(crate) fn rank(search: &Search, legs: &OfEach<Legs>, now: Timestamp) -> Vec<
     if asked.is_of_a_time {
         lift(&mut fused, |found| 2 - asked.distance(found.at));
     }
-    // The answer to a question may stand beside what it names.
+    // Not for questions: their answer may be in the message beside the one that holds the code.
     if rule.weighs_context() && !asked.is_question {
         let exact: HashSet<Key<'_>> =
             legs.iter().flat_map(|(shared_by, legs)| legs.exact().map(move |hit| (shared_by, &hit.item))).collect();

@@ -48,6 +48,7 @@ fn a_file_without_a_line_of_json_is_refused_once() {
     assert_eq!(told(&latin), ["1 ! not JSON, nor are the 3 lines behind it"]);
     assert_eq!(told(&items("\n\nhello\nworld\n")), ["3 ! not JSON, nor is the line behind it"]);
     assert_eq!(told(&items("hello")), ["1 ! not JSON"]);
+    assert_eq!(told(&items("1\n00:00:01 --> 00:00:02\nhello\n")), ["1 ! not JSON, nor are the 2 lines behind it"]);
     let long = "hello\n".repeat(5_000);
     assert_eq!(told(&items(&long)), ["1 ! not JSON, nor are the 99 lines behind it"]);
     // The lines of a file that holds JSON too are told one by one, however it begins.
