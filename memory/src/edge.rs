@@ -1,5 +1,5 @@
 //! What the program `memory` and its server share: the JSON of what a memory answers, titles of many conversations, and
-//! forgetting by bare ids.
+//! forgetting by names and bare ids.
 //!
 //! ```
 //! use memory::{Remember, Scope, edge};
@@ -22,7 +22,7 @@ mod json;
 mod titles;
 
 pub use editing::{edited, told_in};
-pub use forgetting::forget_ids;
+pub use forgetting::{forget_ids, forget_session};
 pub use json::{context, hit, message, record, sent, session, with};
 pub use memory_core::engine::{Shown, fenced};
 pub use titles::titles;

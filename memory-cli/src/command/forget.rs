@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, IsTerminal, stdin};
 
-use memory::{Forget as What, ForgetReceipt, Scoped, SessionId};
+use memory::{Forget as What, ForgetReceipt, Scoped, SessionId, edge};
 
 use super::call::Call;
 use crate::cli::Forget;
@@ -32,7 +32,7 @@ pub(crate) async fn run(call: &Call, args: &Forget, output: &mut Output) -> Resu
         None => forget_ids(&scoped, &args.ids).await?,
     };
     match &named {
-        // Its name was there, and nothing else: else this is refused.
+        // A branch without messages of its own: a session that is not there was refused above.
         Some(session) if is_empty(&receipt) && !output.is_json() => {
             output.line(&format!("{} is forgotten: it had no messages of its own", session.name()))?;
         }
@@ -45,11 +45,8 @@ pub(crate) async fn run(call: &Call, args: &Forget, output: &mut Output) -> Resu
 
 /// Forgets a conversation, whose name may be mistyped.
 async fn forget_session(scoped: &Scoped, session: &SessionId) -> Result<ForgetReceipt, Failure> {
-    // A branch may have no messages of its own.
-    let was_there = sessions::exists(scoped, session).await?;
-    // Also where nothing is left of it: an earlier call may have been cut off.
-    let receipt = scoped.forget(&What::Session(session.clone())).await?;
-    if is_empty(&receipt) && !was_there {
+    let (receipt, is_unknown) = edge::forget_session(scoped, session).await?;
+    if is_unknown {
         return Err(Failure::Usage(sessions::no_such(scoped, session).await?));
     }
     Ok(receipt)

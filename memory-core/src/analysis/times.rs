@@ -49,7 +49,7 @@ impl Period {
         self.any(at, |(first, last, _), at| first <= at && at <= last)
     }
 
-    /// Returns the first and the last moment at which [`Period::covers`] it; none for days of any year, and beyond the calendar.
+    /// Returns the first and the last moment that it [covers](Period::covers); none for days of any year, and beyond the calendar.
     pub(crate) fn reach(&self) -> Option<(Timestamp, Timestamp)> {
         let Days::Between(days) = self.days else { return None };
         let (first, last) = told(days)?;

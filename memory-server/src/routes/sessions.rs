@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::Response;
 use memory::store::chat::SessionState;
-use memory::{Forget, Scoped, Seq, SessionId, edge};
+use memory::{Scoped, Seq, SessionId, edge};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
@@ -86,11 +86,7 @@ pub(crate) async fn delete(Forgets(ada): Forgets, InSession(session): InSession)
 
 /// Forgets a session, and says if there was none.
 pub(super) async fn forget(ada: &Scoped, session: SessionId) -> Result<Response<Body>, Problem> {
-    // A branch may have no messages of its own.
-    let was_there = !matches!(ada.session(&session).state().await, Ok(state) if state.head == Seq(0));
-    // Also where nothing is left of it: an earlier call may have been cut off.
-    let receipt = ada.forget(&Forget::Session(session.clone())).await?;
-    let is_unknown = !was_there && receipt.removed == 0 && receipt.complete;
+    let (receipt, is_unknown) = edge::forget_session(ada, &session).await?;
     let unknown = if is_unknown { vec![session.name()] } else { Vec::new() };
     Ok(answer(&edge::with(json!(receipt), json!({ "unknown": unknown }))))
 }

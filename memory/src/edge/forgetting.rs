@@ -1,9 +1,9 @@
-//! Forgetting items by ids that do not say what they are.
+//! Forgetting what is named, and telling which of it was not there.
 
 use std::collections::HashSet;
 
 use memory_core::engine::{Forget, ForgetReceipt, Scoped};
-use memory_core::{MessageId, RecordId, Result};
+use memory_core::{MessageId, RecordId, Result, Seq, SessionId};
 
 /// How many items are read at once, only to see whether they are there.
 const PART: usize = 32;
@@ -29,4 +29,16 @@ pub async fn forget_ids(scoped: &Scoped, ids: &[MessageId]) -> Result<(ForgetRec
     receipt.stores.extend(rest.stores);
     receipt.unasked = rest.unasked;
     Ok((receipt, unknown))
+}
+
+/// Forgets a session. Returns with the receipt whether there was none. A branch may have no messages of its own.
+///
+/// # Errors
+/// As [`Scoped::forget`].
+pub async fn forget_session(scoped: &Scoped, session: &SessionId) -> Result<(ForgetReceipt, bool)> {
+    let was_there = !matches!(scoped.session(session).state().await, Ok(state) if state.head == Seq(0));
+    // Also where nothing is left of it: an earlier call may have been cut off.
+    let receipt = scoped.forget(&Forget::Session(session.clone())).await?;
+    let is_unknown = !was_there && receipt.removed == 0 && receipt.complete;
+    Ok((receipt, is_unknown))
 }

@@ -35,7 +35,7 @@ pub(super) fn report(
     for note in &notes {
         progress.say(&format!("note: {note}"));
     }
-    // If nothing else is to be told, how the command ends tells it.
+    // A single rejection is told by the error at the end.
     let is_the_end = !interrupted && tally.committed() == 0 && rejected == 1;
     for rejection in tally.rejections.iter().take(TOLD).filter(|_| !is_the_end) {
         progress.say(&told(rejection, files));
@@ -108,25 +108,20 @@ pub(super) fn outcome(tally: &Tally, files: &[String], interrupted: bool) -> Res
 
 /// Returns why there was no message, with the name of the file.
 fn nothing(tally: &Tally, files: &[String]) -> String {
-    let remedy = TAKEN;
     let [file] = files else {
         let names: Vec<String> = files.iter().take(NAMED).map(|file| without_secrets(file)).collect();
         let rest = if files.len() > NAMED { " and the others" } else { "" };
-        return format!(
-            "none of the {} files in {}{rest} holds conversations: {remedy}",
-            tally.files,
-            names.join(", ")
-        );
+        return format!("none of the {} files in {}{rest} holds conversations: {TAKEN}", tally.files, names.join(", "));
     };
     let shown = if file == "-" { "stdin".to_owned() } else { without_secrets(file) };
     if !tally.left_out.is_empty() {
         return format!("all that {shown} holds is left out: {}", counts(&tally.left_out));
     }
     match std::fs::metadata(file) {
-        _ if tally.files > 0 => format!("none of the {} files in {shown} holds conversations: {remedy}", tally.files),
-        Ok(metadata) if metadata.is_dir() => format!("the folder {shown} holds no file: {remedy}"),
-        Ok(metadata) if metadata.is_file() && metadata.len() == 0 => format!("{shown} is empty: {remedy}"),
-        _ => format!("{shown} holds nothing but blanks or an empty list: {remedy}"),
+        _ if tally.files > 0 => format!("none of the {} files in {shown} holds conversations: {TAKEN}", tally.files),
+        Ok(metadata) if metadata.is_dir() => format!("the folder {shown} holds no file: {TAKEN}"),
+        Ok(metadata) if metadata.is_file() && metadata.len() == 0 => format!("{shown} is empty: {TAKEN}"),
+        _ => format!("{shown} holds nothing but blanks or an empty list: {TAKEN}"),
     }
 }
 

@@ -28,6 +28,7 @@ impl Analysis {
         let question = fold::normalise(question);
         let inner = &self.0;
         let sets = [&inner.stop, &inner.question, &inner.first_person, &inner.second_person, &inner.saying];
+        // A number that is no day, hour or year is what the question is about.
         let is_of_time = |word: &str| {
             OF_ANY_TIME.contains(word)
                 || WEEKDAYS.contains(&word)

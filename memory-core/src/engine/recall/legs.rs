@@ -262,7 +262,7 @@ impl Inner {
         let search = async {
             let mut hits = index.store.search(scope, &query).await?;
             if hits.len() < limit && *then != Filter::All {
-                // What was said then comes first, and the nearest of other times behind it.
+                // The nearest of other times fill the rest. The ranking puts what was said then before them.
                 query.filter = filter;
                 let known: HashSet<ItemId> = hits.iter().map(|hit| hit.item.clone()).collect();
                 let others = index.store.search(scope, &query).await?;
