@@ -273,6 +273,17 @@ impl Analysis {
         });
     }
 
+    /// Returns the letter or digit with which all terms of a plain English word begin that have no other signs; none for a word that may
+    /// have terms that begin otherwise, such as `bought`.
+    fn initial(&self, word: &str) -> Option<u8> {
+        let (first, rest) = word.as_bytes().split_first()?;
+        let is_word = first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase);
+        let is_plain = is_word || word.bytes().all(|byte| byte.is_ascii_digit());
+        let is_english = self.0.language == Some(Language::English);
+        let is_regular = || !self.0.irregular.contains_key(&*word.to_ascii_lowercase());
+        (is_english && is_plain && word.len() < Term::MAX_BYTES && is_regular()).then(|| first.to_ascii_lowercase())
+    }
+
     /// Returns whether a statement means the same with and without `word`.
     pub(crate) fn is_filler(&self, word: &str) -> bool {
         self.0.filler.contains(&*fold::fold(word))

@@ -57,7 +57,14 @@ impl Awaited {
 }
 
 /// Runs `call` to its end, which it comes to also if the returned future is dropped: then in a task of its own.
-pub(crate) async fn to_end<T: Send + 'static>(call: impl Future<Output = T> + Send + 'static) -> T {
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(memory_core::outlive::to_end(async { 7 }).await, 7);
+/// # }
+/// ```
+pub async fn to_end<T: Send + 'static>(call: impl Future<Output = T> + Send + 'static) -> T {
     Outliving { future: Some(Box::pin(call)) }.await
 }
 

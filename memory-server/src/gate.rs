@@ -1,5 +1,6 @@
 //! What stands before every operation: the hosts, the token, the places, and the deadline.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,8 @@ use axum::extract::{Request, State};
 use axum::http::{StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt as _;
+use memory::store::outlive::to_end;
 use tokio::time::timeout;
 
 use crate::app::App;
@@ -54,8 +57,8 @@ fn holds_token(uri: &Uri) -> bool {
 
 /// Lets who has a token pass, if there is a place, and answers at the deadline.
 ///
-/// The work is a task of its own: a write whose client goes away, or has waited long enough, comes to its end, and keeps its
-/// place until then. A long answer keeps it until it is sent.
+/// A write whose client goes away, or has waited long enough, comes to its end in a task of its own, and keeps its place until then.
+/// A long answer keeps it until it is sent.
 pub(crate) async fn enter(app: Arc<App>, deadline: Duration, mut request: Request, next: Next) -> Response {
     let caller = match Caller::of(request.headers(), &app.tokens, &app.memory) {
         Ok(caller) => caller,
@@ -70,11 +73,11 @@ pub(crate) async fn enter(app: Arc<App>, deadline: Duration, mut request: Reques
     // For an answer that is sent long after it was made.
     request.extensions_mut().insert(Arc::clone(&place));
     let patience = app.config.transfer_deadline;
-    let work = tokio::spawn(async move {
+    let work = AssertUnwindSafe(async move {
         let response = next.run(request).await;
         kept(response, place, patience).await
     });
-    match timeout(deadline, work).await {
+    match timeout(deadline, to_end(work.catch_unwind())).await {
         Ok(Ok(response)) => response,
         Ok(Err(_)) => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the request failed").into_response(),
         Err(_) => Problem::later(StatusCode::SERVICE_UNAVAILABLE, "the request took too long").into_response(),

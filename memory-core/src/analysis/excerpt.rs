@@ -29,6 +29,8 @@ struct Match {
 pub struct Excerpts<'a> {
     analysis: &'a Analysis,
     sought: HashSet<Term>,
+    /// With what these terms begin.
+    initials: HashSet<u8>,
     /// Of each word that was met, what of it is sought.
     known: HashMap<String, Vec<Term>>,
 }
@@ -45,7 +47,9 @@ impl Analysis {
     /// assert_eq!(excerpt.matches, [4..11]);
     /// ```
     pub fn excerpts(&self, question: &str) -> Excerpts<'_> {
-        Excerpts { analysis: self, sought: self.query(question).into_iter().collect(), known: HashMap::new() }
+        let sought: HashSet<Term> = self.query(question).into_iter().collect();
+        let initials = sought.iter().filter_map(|term| term.as_str().bytes().next()).collect();
+        Excerpts { analysis: self, sought, initials, known: HashMap::new() }
     }
 
     /// Returns the excerpt of one text, as [`Excerpts::of`] does.
@@ -105,12 +109,22 @@ impl Excerpts<'_> {
 
     /// Returns what of a word is sought.
     fn terms(&mut self, word: &str) -> &[Term] {
+        if self.begins_otherwise(word) {
+            return &[];
+        }
         if !self.known.contains_key(word) {
             let terms = self.analysis.document(word).into_iter().map(|(term, _)| term);
             let sought = terms.filter(|term| self.sought.contains(term)).collect();
             self.known.insert(word.to_owned(), sought);
         }
         self.known.get(word).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether nothing that is sought begins as the terms of a word do. To find these takes far longer.
+    fn begins_otherwise(&self, word: &str) -> bool {
+        let is_plain = |initial: &u8| initial.is_ascii_lowercase() || initial.is_ascii_digit();
+        let initial = || self.analysis.initial(word);
+        self.initials.iter().all(is_plain) && initial().is_some_and(|initial| !self.initials.contains(&initial))
     }
 }
 
@@ -303,7 +317,27 @@ mod tests {
         assert_eq!(marked("zebra", &text, 20), "The dog barked.…");
     }
 
+    #[test]
+    fn words_with_a_stem_of_their_own_begin_as_it_does_or_are_not_plain() {
+        let words =
+            "skis skies dying lying tying idly gently ugly early only singly news yes youth nicht pour para Die bought";
+        words.split(' ').for_each(begins_as_its_terms);
+    }
+
+    fn begins_as_its_terms(word: &str) {
+        let analysis = Analysis::english();
+        let Some(initial) = analysis.initial(word) else { return };
+        let terms = analysis.document(word).into_iter().filter_map(|(term, _)| term.as_str().bytes().next());
+        let plain: Vec<u8> = terms.filter(|first| !first.is_ascii_uppercase()).collect();
+        assert!(plain.iter().all(|first| *first == initial), "{word}");
+    }
+
     proptest! {
+        #[test]
+        fn a_plain_word_begins_as_its_terms(word in "[A-Za-z][a-z]{0,14}|[0-9]{1,40}") {
+            begins_as_its_terms(&word);
+        }
+
         #[test]
         fn any_text_is_cut_at_characters(question in "\\PC{0,12}", text in "\\PC{0,80}", most in 0usize..90) {
             let Excerpt { text: shown, matches } = Analysis::english().excerpt(&question, &text, most);
