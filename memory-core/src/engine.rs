@@ -4,7 +4,7 @@
 //! |---|---|
 //! | what is stored when a message is appended | `session.rs`; an answer that grows, or messages in place of others `edit.rs` |
 //! | how a branch shares the past of another conversation | `fork.rs` (how it begins), `past.rs` (what it inherits, in pages), `recall/window/past.rs` (in contexts) |
-//! | what a call has that says nothing else | `defaults.rs` |
+//! | default values for calls that leave them out | `defaults.rs` |
 //! | what a context holds and why | `recall/context.rs` and, without a conversation, `recall/alone.rs` (the calls), `recall/plan.rs` (how much of each tier), `recall/told.rs` (the synopsis), `recall/window.rs` (what was read and fits), `recall/unfold.rs` (messages in place of summaries), `recall/block.rs` (what is recalled), `recall/contents.rs` (the order and the receipt), `render.rs` (how it looks) |
 //! | how hits are found, fused and checked | `recall/search.rs` (the calls), `recall/terms.rs` (by which words), `recall/legs.rs` (the indexes), `recall/rank.rs` (the rule), `recall/hydrate.rs` (truth); of several owners at once `recall/sharing.rs`; without words `recall/newest.rs`; within a conversation `recall/within.rs` |
 //! | how a record is stored, reinforced, superseded, retired or changed in its place | `write/remember.rs`, `write/retire.rs` and `write/put.rs` (the calls), `write/tell.rs` (what is written), `write/links.rs` (where), `write/places.rs` (told by more than one), `write/sources.rs` (nothing is derived from what is not there) |

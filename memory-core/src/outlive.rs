@@ -56,7 +56,7 @@ impl Awaited {
     }
 }
 
-/// Runs `call` to its end, which it comes to also if the returned future is dropped: then in a task of its own.
+/// Runs `call` to its end. Once it was polled, it comes to its end also if the returned future is dropped: then in a task of its own.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

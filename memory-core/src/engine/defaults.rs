@@ -1,4 +1,4 @@
-//! What the calls of a memory have that say nothing else.
+//! Default values for calls that leave them out.
 
 use crate::error::{Error, Result};
 use crate::novelty::Gate;

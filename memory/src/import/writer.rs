@@ -12,7 +12,7 @@ use memory_core::{
 };
 use tokio::task::{JoinError, JoinSet};
 
-use super::identity::{fingerprint, message_id};
+use super::identity::fingerprint;
 use super::item::Item;
 use super::patience::patiently;
 use super::position::Position;
@@ -263,25 +263,15 @@ impl Group {
     /// time if theirs is not told. Returns how many differed, and how many of these in their trust. Whether roles are trusted is
     /// said when something is imported first, and a conversation may be renamed: a later import of it is no conflict, nor is one
     /// at the same time.
-    ///
-    /// A message that is stored in another conversation, as where one branched from another, gets an id of its own.
     async fn keep_stored(&mut self) -> Result<(u64, u64)> {
         let Self::Messages(session, messages, timeless) = self else { return Ok((0, 0)) };
         let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
         let stored = patiently(|| session.scoped().messages(&ids)).await?;
-        let stored: HashMap<MessageId, &StoredMessage> = stored.iter().map(|row| (row.id, row)).collect();
+        let stored: HashMap<MessageId, &Message> =
+            stored.iter().filter_map(|row| Some((row.id, row.message.as_deref()?))).collect();
         let (mut kept, mut trusted) = (0, 0);
         for message in messages {
-            let Some(row) = stored.get(&message.id) else { continue };
-            if row.session != *session.id() {
-                let own = message_id(session.id().name(), 0, &["branched", &message.id.to_string()]);
-                if timeless.remove(&std::mem::replace(&mut message.id, own)) {
-                    timeless.insert(own);
-                }
-                kept += 1;
-                continue;
-            }
-            let Some(there) = row.message.as_deref().filter(|there| *there != message) else { continue };
+            let Some(there) = stored.get(&message.id).filter(|there| **there != message) else { continue };
             let mut like = message.clone();
             (like.trust, like.aside) = (there.trust, there.aside.clone());
             if timeless.contains(&like.id) {
@@ -291,7 +281,7 @@ impl Group {
                 Some(title) => like = like.with_metadata(TITLE, title.clone()),
                 None => _ = like.metadata.remove(TITLE),
             }
-            if like == *there {
+            if like == **there {
                 (kept, trusted) = (kept + 1, trusted + u64::from(message.trust != there.trust));
                 *message = like;
             }

@@ -14,7 +14,7 @@ use memory_sqlite::{JournalConfig, SqliteJournal};
 
 use super::Settings;
 use super::key::Key;
-use super::keys::{self, CACHE, ELASTIC_HOST, JOURNAL, QDRANT_URL, TEXT, VECTORS};
+use super::keys::{self, CACHE, ELASTIC_HOST, JOURNAL, QDRANT_URL, TEXT, VECTOR_SEARCH, VECTORS};
 #[cfg(feature = "sqlite")]
 use super::keys::{JOURNAL_BYTES, JOURNAL_MESSAGES};
 use super::problem::{Problem, SettingsError};
@@ -54,16 +54,18 @@ impl Settings {
     /// Returns what is said of a part that no place names, and how it is named. No journal was begun in a file of some default name:
     /// that would lie in whatever folder the program was started in, and what waits there is not found from another one.
     fn idle(&self) -> impl Iterator<Item = (&'static Key, &'static str, &'static str)> {
-        // `elastic:?deadline=10s` is that place too.
-        let place_of = |key| self.values.text(key).and_then(|text| text.split('?').next());
-        let is_index = |place| [&TEXT, &VECTORS].into_iter().any(|key| place_of(key) == Some(place));
+        // `elastic:?deadline=10s` and `elastic://` are that place too.
+        let place_of = |key| self.values.text(key).and_then(|text| Some(text.split('?').next()?.trim_end_matches('/')));
+        // A memory without search by meaning may keep the section of its index.
+        let is_off = self.values.flag(&VECTOR_SEARCH) == Some(false);
+        let is_index = |place| is_off || [&TEXT, &VECTORS].into_iter().any(|key| place_of(key) == Some(place));
         let has_journal = self.journal().is_some() || self.is_direct;
         let parts = [
             (&JOURNAL, has_journal, "there is no journal", "name its file by SESSION_BUFFER_PATH or journal.path"),
             (&CACHE, self.values.has(&CACHE), "there is no cache", "name it by MEMORY_CACHE_URL or cache.url"),
             (
                 &ELASTIC_HOST,
-                is_index("elastic:"),
+                is_index("elastic:") || is_index("elastic+https:"),
                 "no index is `elastic:`",
                 "say so by search.text_url or search.vectors_url",
             ),

@@ -177,6 +177,12 @@ async fn s3_16_what_is_said_of_a_journal_that_is_not_there_is_refused_or_told() 
     }
     let used = "memory: { cache: { url: 'memory:', ttl_seconds: 300 }, search: { vectors_url: 'qdrant:?pool=3' }, qdrant: { prefix: a } }";
     assert_eq!(Settings::from_yaml(used, |_| None).unwrap().check_places(), Ok(()));
+    for place in
+        ["qdrant: { url: 'http://localhost:6334' }, search: { vectors_url: 'qdrant:' }", "elastic: { host: localhost }"]
+    {
+        let settings = Settings::from_yaml(&format!("memory: {{ {place} }}"), |_| None).unwrap();
+        assert_eq!(settings.without_embedder().check_places(), Ok(()), "{place}");
+    }
     // A variable that is left over stops nobody.
     let value = |name: &str| (name == "SESSION_FLUSH_SECONDS").then(|| "1".to_owned());
     let left_over = Settings::new("memory:").or_values(value);

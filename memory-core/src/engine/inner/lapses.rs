@@ -1,4 +1,4 @@
-//! What retention bounds, and how far upkeep has come with it.
+//! The bounds of retention, and how far upkeep has applied them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;

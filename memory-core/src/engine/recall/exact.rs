@@ -25,7 +25,28 @@ impl Legs {
     }
 }
 
+/// Returns whether a term is a code. One with a capital stands for characters that are no letters or digits of ASCII.
 fn is_code(term: &Term) -> bool {
+    if term.as_str().contains(|sign: char| sign.is_ascii_uppercase()) {
+        return false;
+    }
     let (characters, digits) = (term.as_str().chars(), term.as_str().chars().filter(char::is_ascii_digit));
     characters.count() >= CHARACTERS && digits.count() >= DIGITS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Analysis;
+
+    #[test]
+    fn codes_have_digits_and_words_of_other_scripts_are_none() {
+        let holds_code = |text: &str| Analysis::english().query(text).iter().any(is_code);
+        for code in ["33713", "E1042", "order E-4471-B"] {
+            assert!(holds_code(code), "{code}");
+        }
+        for words in ["борщ", "东京", "水曜日", "καφές", "parcel", "42", "مطعم"] {
+            assert!(!holds_code(words), "{words}");
+        }
+    }
 }

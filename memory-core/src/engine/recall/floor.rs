@@ -1,4 +1,4 @@
-//! The floor of recall: a turn that nothing found is about recalls nothing. A search has no floor.
+//! The floor of recall: if no hit is about what was said, a context recalls nothing. A search has no floor.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What receipts say to whoever watches the memory.
+//! Events for observers, made from receipts.
 
 use crate::engine::event::Event;
 use crate::id::SessionId;

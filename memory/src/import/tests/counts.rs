@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
+use memory_core::Scope;
 use memory_core::engine::Scoped;
-use memory_core::{Scope, SessionId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -119,28 +119,4 @@ async fn what_is_broken_in_the_middle_changes_no_other_count() {
     let again = import(&ada, &list).await;
     assert_eq!((again.added, again.already, again.rejected, again.sessions()), (0, 6, 1, 2), "{again:?}");
     assert_eq!(again.left_out, first.left_out);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn conversations_that_branched_from_one_keep_what_they_share_each_for_itself() {
-    let said = |session: &str, id: u32, at: Value| {
-        let id = format!("018f0000-0000-7000-8000-00000000000{id}");
-        let content = format!("message {id}");
-        format!("{}\n", json!({"session": session, "id": id, "role": "user", "content": content, "at": at}))
-    };
-    let first = [1, 2].map(|id| said("first", id, Value::Null)).concat();
-    let branch = [1, 2, 3].map(|id| said("branch", id, json!("2024-05-01T00:00:00Z"))).concat();
-    for parts in [vec![format!("{first}{branch}")], vec![first.clone(), branch.clone()], vec![branch, first]] {
-        let ada = owner().await;
-        for _ in 0..2 {
-            for part in &parts {
-                let tally = import(&ada, part).await;
-                assert_eq!(tally.rejected, 0, "{tally:?}");
-            }
-        }
-        for (session, count) in [("first", 2), ("branch", 3)] {
-            let state = ada.session(&SessionId::new(session).unwrap()).state().await.unwrap();
-            assert_eq!(state.head.0, count, "{session}");
-        }
-    }
 }
