@@ -273,8 +273,8 @@ impl Analysis {
         });
     }
 
-    /// Returns the letter or digit with which all terms of a plain English word begin that have no other signs; none for a word that may
-    /// have terms that begin otherwise, such as `bought`.
+    /// Returns the first letter of a plain English word, or the first digit of a number. Each of its terms begins with it, or with a
+    /// capital, as those of the endings of foreign words do. None for a word whose terms may begin otherwise, such as `bought`.
     fn initial(&self, word: &str) -> Option<u8> {
         let (first, rest) = word.as_bytes().split_first()?;
         let is_word = first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase);

@@ -56,7 +56,7 @@ impl Awaited {
     }
 }
 
-/// Runs `call` to its end. Once it was polled, it comes to its end also if the returned future is dropped: then in a task of its own.
+/// Runs `call` to its end, also if the returned future is dropped: then in a task of its own. Without a runtime it ends there.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -64,11 +64,11 @@ impl Awaited {
 /// assert_eq!(memory_core::outlive::to_end(async { 7 }).await, 7);
 /// # }
 /// ```
-pub async fn to_end<T: Send + 'static>(call: impl Future<Output = T> + Send + 'static) -> T {
-    Outliving { future: Some(Box::pin(call)) }.await
+pub fn to_end<T: Send + 'static>(call: impl Future<Output = T> + Send + 'static) -> impl Future<Output = T> + Send {
+    Outliving { future: Some(Box::pin(call)) }
 }
 
-/// A future that goes on in a task of its own if it is dropped before its end. Without a runtime it ends there.
+/// The future of [`to_end`].
 struct Outliving<T: Send + 'static> {
     /// Absent once it has ended.
     future: Option<Pin<Box<dyn Future<Output = T> + Send>>>,
@@ -164,6 +164,13 @@ mod tests {
             tokio::task::yield_now().await;
             assert_eq!(awaited.turns.available_permits(), 1);
         }
+    }
+
+    #[tokio::test]
+    async fn what_is_to_end_ends_though_it_was_never_polled() {
+        let (tell, told) = oneshot::channel();
+        drop(to_end(async move { tell.send(7).unwrap() }));
+        assert_eq!(told.await, Ok(7));
     }
 
     #[tokio::test(start_paused = true)]

@@ -71,6 +71,14 @@ impl Backend {
         Ok(Self(kind))
     }
 
+    /// Returns the backend of a URL that leaves its server to the settings, such as `elastic:?deadline=10s`; none for any other URL.
+    pub(crate) fn of_no_place(url: &str) -> Option<Self> {
+        let (scheme, rest) = split(url.trim())?;
+        let place = query(rest).map_or(rest, |(place, _)| place);
+        let kind = KINDS.iter().find(|kind| kind.schemes.contains(&scheme.as_str()))?;
+        matches!(place, "" | "//").then_some(Self(kind))
+    }
+
     /// Returns the path of the SQLite file that `url` names; none if it names something else.
     pub fn file(url: &str) -> Option<&str> {
         let backend = Self::of(url).ok()?;

@@ -29,8 +29,8 @@ struct Match {
 pub struct Excerpts<'a> {
     analysis: &'a Analysis,
     sought: HashSet<Term>,
-    /// With what these terms begin.
-    initials: HashSet<u8>,
+    /// The letters and digits with which these terms begin; none if one begins otherwise.
+    initials: Option<HashSet<u8>>,
     /// Of each word that was met, what of it is sought.
     known: HashMap<String, Vec<Term>>,
 }
@@ -48,7 +48,8 @@ impl Analysis {
     /// ```
     pub fn excerpts(&self, question: &str) -> Excerpts<'_> {
         let sought: HashSet<Term> = self.query(question).into_iter().collect();
-        let initials = sought.iter().filter_map(|term| term.as_str().bytes().next()).collect();
+        let initial = |term: &Term| term.as_str().bytes().next().filter(|first| !first.is_ascii_uppercase());
+        let initials = sought.iter().map(initial).collect();
         Excerpts { analysis: self, sought, initials, known: HashMap::new() }
     }
 
@@ -120,11 +121,10 @@ impl Excerpts<'_> {
         self.known.get(word).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns whether nothing that is sought begins as the terms of a word do. To find these takes far longer.
+    /// Returns whether nothing that is sought begins as the terms of a word do: to find these takes far longer.
     fn begins_otherwise(&self, word: &str) -> bool {
-        let is_plain = |initial: &u8| initial.is_ascii_lowercase() || initial.is_ascii_digit();
-        let initial = || self.analysis.initial(word);
-        self.initials.iter().all(is_plain) && initial().is_some_and(|initial| !self.initials.contains(&initial))
+        let initials = self.initials.as_ref().zip(self.analysis.initial(word));
+        initials.is_some_and(|(sought, initial)| !sought.contains(&initial))
     }
 }
 
@@ -319,6 +319,11 @@ mod tests {
 
     #[test]
     fn words_with_a_stem_of_their_own_begin_as_it_does_or_are_not_plain() {
+        let english = Analysis::english();
+        assert_eq!(
+            ["garden", "Plan", "42", "bought", "iPhone"].map(|word| english.initial(word)),
+            [Some(b'g'), Some(b'p'), Some(b'4'), None, None]
+        );
         let words =
             "skis skies dying lying tying idly gently ugly early only singly news yes youth nicht pour para Die bought";
         words.split(' ').for_each(begins_as_its_terms);

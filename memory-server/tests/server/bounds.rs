@@ -48,6 +48,19 @@ async fn more_requests_at_once_than_a_token_may_have_are_told_to_come_again() {
 }
 
 #[tokio::test]
+async fn a_request_that_panics_is_answered_and_gives_up_its_place() {
+    let bed = Bed::with(Config { at_once_per_token: 1, ..Config::default() }).await;
+    for _ in 0..3 {
+        let body = stream::once(async { panic!("on purpose") });
+        let body = body.map(|piece: ()| Ok::<_, std::io::Error>(format!("{piece:?}")));
+        let (request, _) = slow(&bed);
+        let (parts, _) = request.into_parts();
+        assert_eq!(bed.send_raw(Request::from_parts(parts, Body::from_stream(body))).await.status, 500);
+    }
+    assert_eq!(bed.status(Call::get("/v1/records")).await, 200);
+}
+
+#[tokio::test]
 async fn more_requests_at_once_than_the_server_takes_are_told_to_come_again() {
     let bed = Bed::with(Config { at_once: 1, ..Config::default() }).await;
     let (first, go) = slow(&bed);

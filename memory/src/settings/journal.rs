@@ -54,22 +54,21 @@ impl Settings {
     /// Returns what is said of a part that no place names, and how it is named. No journal was begun in a file of some default name:
     /// that would lie in whatever folder the program was started in, and what waits there is not found from another one.
     fn idle(&self) -> impl Iterator<Item = (&'static Key, &'static str, &'static str)> {
-        // `elastic:?deadline=10s` and `elastic://` are that place too.
-        let place_of = |key| self.values.text(key).and_then(|text| Some(text.split('?').next()?.trim_end_matches('/')));
+        let indexes = [&TEXT, &VECTORS].into_iter().filter_map(|key| Backend::of_no_place(self.values.text(key)?));
         // A memory without search by meaning may keep the section of its index.
         let is_off = self.values.flag(&VECTOR_SEARCH) == Some(false);
-        let is_index = |place| is_off || [&TEXT, &VECTORS].into_iter().any(|key| place_of(key) == Some(place));
+        let is_read = |section| is_off || indexes.clone().any(|index| index.name() == section);
         let has_journal = self.journal().is_some() || self.is_direct;
         let parts = [
             (&JOURNAL, has_journal, "there is no journal", "name its file by SESSION_BUFFER_PATH or journal.path"),
             (&CACHE, self.values.has(&CACHE), "there is no cache", "name it by MEMORY_CACHE_URL or cache.url"),
             (
                 &ELASTIC_HOST,
-                is_index("elastic:") || is_index("elastic+https:"),
+                is_read("elastic"),
                 "no index is `elastic:`",
                 "say so by search.text_url or search.vectors_url",
             ),
-            (&QDRANT_URL, is_index("qdrant:"), "no index is `qdrant:`", "say so by search.vectors_url"),
+            (&QDRANT_URL, is_read("qdrant"), "no index is `qdrant:`", "say so by search.vectors_url"),
         ];
         parts.into_iter().filter(|(_, is_used, ..)| !is_used).flat_map(|(part, _, why, remedy)| {
             let said = keys::all().filter(|key| key.section() == part.section() && self.values.has(key));

@@ -183,6 +183,10 @@ async fn s3_16_what_is_said_of_a_journal_that_is_not_there_is_refused_or_told() 
         let settings = Settings::from_yaml(&format!("memory: {{ {place} }}"), |_| None).unwrap();
         assert_eq!(settings.without_embedder().check_places(), Ok(()), "{place}");
     }
+    for place in ["elastic:", "elastic://", "elastic:?deadline=10s", "elastic+https:", "elastic+http://", " ELASTIC:"] {
+        let line = format!("memory: {{ search: {{ text_url: '{place}' }}, elastic: {{ host: localhost }} }}");
+        assert_eq!(Settings::from_yaml(&line, |_| None).unwrap().check_places(), Ok(()), "{place}");
+    }
     // A variable that is left over stops nobody.
     let value = |name: &str| (name == "SESSION_FLUSH_SECONDS").then(|| "1".to_owned());
     let left_over = Settings::new("memory:").or_values(value);
