@@ -14,22 +14,22 @@ mod piece;
 mod reader;
 mod split;
 mod term;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod times;
 mod typed;
 mod words;
 
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use foldhash::{HashMap, HashSet};
 use rust_stemmers::Stemmer;
 
 use crate::store::text::Term;
 use crate::time::Timestamp;
 
-use foreign::Tongue;
 use piece::Piece;
 use split::{Apostrophes, Casing, pieces};
 
@@ -147,8 +147,8 @@ impl Analysis {
     /// Ignores what is beyond the first [`DOCUMENT_BYTES`], and words beyond the first [`DOCUMENT_WORDS`] different ones.
     pub fn document(&self, text: &str) -> Vec<(Term, u32)> {
         // Words are counted first, so that each different word is stemmed once.
-        let mut words: HashMap<Box<str>, u32> = HashMap::new();
-        let mut wholes: HashMap<Box<str>, u32> = HashMap::new();
+        let mut words: HashMap<Box<str>, u32> = HashMap::default();
+        let mut wholes: HashMap<Box<str>, u32> = HashMap::default();
         self.split(head_of(text), &mut |piece, text| {
             let is_full = words.len() + wholes.len() >= DOCUMENT_WORDS;
             let counts = if piece == Piece::Word { &mut words } else { &mut wholes };
@@ -198,56 +198,22 @@ impl Analysis {
     /// Returns the terms of a question by which something can be relevant to it: those of [`Analysis::query`] without the
     /// words of small talk. Empty for "hello there", "go on" and "what do you think?".
     pub(crate) fn informative(&self, text: &str) -> Vec<Term> {
+        let mut terms = Vec::new();
+        self.each_informative(text, &mut |term| {
+            terms.push(term);
+            true
+        });
+        terms
+    }
+
+    /// Gives `sink` the terms that [`Analysis::informative`] returns, until it returns `false`.
+    pub(crate) fn each_informative(&self, text: &str, sink: &mut dyn FnMut(Term) -> bool) {
         let pieces = self.asked(&foreign::without_small_talk(&fold::normalise(text)));
         let tongue = self.tongue_of(&pieces);
         let Inner { stop, question, phatic, .. } = &*self.0;
         let is_silent = |word: &str| stop.contains(word) || question.contains(word) || phatic.contains(word);
         let is_kept = |word: &str| !is_silent(word) && !tongue.drops(word) && !foreign::is_phatic(word);
-        self.terms(&pieces, tongue.is_foreign(), &is_kept)
-    }
-
-    /// Returns the pieces of a question that is normalised already: not every text stays the same if that is done twice.
-    fn asked(&self, text: &str) -> Vec<(Piece, Box<str>)> {
-        let mut pieces: Vec<(Piece, Box<str>)> = Vec::new();
-        self.split_normalised(text, &mut |piece, text| {
-            if piece != Piece::Single || dense::is_asked(text) {
-                pieces.push((piece, text.into()));
-            }
-        });
-        pieces
-    }
-
-    fn tongue_of(&self, pieces: &[(Piece, Box<str>)]) -> Tongue {
-        let words = pieces.iter().filter(|(piece, _)| *piece == Piece::Word).map(|(_, word)| &**word);
-        // Each word once, as in a document, so that a text meets itself.
-        self.tongue(words.collect::<HashSet<&str>>().into_iter())
-    }
-
-    /// Returns what the words of a text tell of its language. Nothing if the analysis is of none.
-    fn tongue<'a>(&self, words: impl Iterator<Item = &'a str>) -> Tongue {
-        let mut tongue = Tongue::new(self.0.language);
-        for word in words.filter(|_| self.0.language.is_some()) {
-            let bare = fold::fold(word);
-            tongue.hear(word, &bare, self.0.stop.contains(&*bare) || self.0.question.contains(&*bare));
-        }
-        tongue
-    }
-
-    fn terms(&self, pieces: &[(Piece, Box<str>)], is_foreign: bool, is_kept: &dyn Fn(&str) -> bool) -> Vec<Term> {
-        let mut seen = HashSet::new();
-        let mut terms = Vec::new();
-        let mut add = |text: &str| {
-            terms.extend(term::of(text).filter(|term| seen.insert(term.clone())));
-        };
-        for (piece, text) in pieces {
-            let bare = fold::fold(text);
-            match piece {
-                Piece::Word if !is_kept(&bare) => {}
-                Piece::Word => self.forms(text, &bare, is_foreign, &mut add),
-                Piece::Whole | Piece::Single => add(&bare),
-            }
-        }
-        terms
+        self.each_term(&pieces, tongue.is_foreign(), &is_kept, sink);
     }
 
     fn split(&self, text: &str, sink: &mut dyn FnMut(Piece, &str)) {

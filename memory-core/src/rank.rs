@@ -16,8 +16,8 @@ pub use importance::{Importance, importance};
 pub use mmr::mmr;
 pub use preset::{LegKind, Ranking, Recency, Weights};
 pub use recency::{Decay, recency_by_rank};
+pub(crate) use weigh::{ENOUGH, best, hand_on, tells};
 pub use weigh::{
     NAMED_BONUS, NAMED_WEIGHT, NEIGHBOUR_COSINE_WEIGHT, PERSON_BONUS, RoleWeights, SPAN_WEIGHT, TIME_BONUS,
     TIME_WEIGHT, add_spans, below_lenders, smooth,
 };
-pub(crate) use weigh::{best, hand_on, tells};

@@ -1,7 +1,8 @@
 //! Whether a text asks for something, or is a keyword, a quotation or a statement.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
+
+use foldhash::HashSet;
 
 use super::{Analysis, fold, foreign};
 

@@ -1,8 +1,8 @@
 //! The excerpt of a text that answers a question, with the words that match.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use foldhash::{HashMap, HashSet};
 use unicode_normalization::char::is_combining_mark;
 
 use crate::store::text::Term;
@@ -50,7 +50,7 @@ impl Analysis {
         let sought: HashSet<Term> = self.query(question).into_iter().collect();
         let initial = |term: &Term| term.as_str().bytes().next().filter(|first| !first.is_ascii_uppercase());
         let initials = sought.iter().map(initial).collect();
-        Excerpts { analysis: self, sought, initials, known: HashMap::new() }
+        Excerpts { analysis: self, sought, initials, known: HashMap::default() }
     }
 
     /// Returns the excerpt of one text, as [`Excerpts::of`] does.
@@ -229,7 +229,7 @@ fn best(
     end: impl Fn(&Match) -> usize,
     most: usize,
 ) -> Option<(usize, usize)> {
-    let mut counts: HashMap<&Term, usize> = HashMap::new();
+    let mut counts: HashMap<&Term, usize> = HashMap::default();
     let mut best: Option<((usize, usize), (usize, usize))> = None;
     let mut from = found.iter().enumerate().peekable();
     for (place, one) in found.iter().enumerate() {

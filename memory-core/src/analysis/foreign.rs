@@ -1,9 +1,10 @@
 //! Texts in other languages than the analysis': whether a text is one, and the beginnings and endings of its words, because the
 //! stemmer of one language does not know the forms of another.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use foldhash::{HashMap, HashSet};
 use unicode_normalization::char::is_combining_mark;
 
 use super::fold::{fold, fold_owned, is_latin};
@@ -22,7 +23,7 @@ const LATIN: [Language; 7] = [
 
 /// Words without content: which of [`LATIN`] they belong to, a bit each.
 static TABLE: LazyLock<HashMap<String, u8>> = LazyLock::new(|| {
-    let mut table: HashMap<String, u8> = HashMap::new();
+    let mut table: HashMap<String, u8> = HashMap::default();
     for (place, language) in LATIN.iter().enumerate() {
         let words::Words { stop, question, .. } = words::of(*language);
         for word in stop.split_whitespace().chain(question.split_whitespace()) {
@@ -79,7 +80,7 @@ impl Tongue {
 }
 
 /// Words of small talk in the languages that are known by their words.
-static PHATIC: LazyLock<std::collections::HashSet<String>> = LazyLock::new(|| {
+static PHATIC: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let words = LATIN.iter().flat_map(|language| words::of(*language).phatic.split_whitespace());
     words.filter(|word| word.chars().count() > 3 || !word.is_ascii()).map(fold_owned).collect()
 });
@@ -127,24 +128,23 @@ const SMALL_TALK: &str = "こんにちは ありがとうございます あり�
     ค่ะ โอเค 안녕하세요 감사합니다 네";
 
 /// Returns a normalised question without the phrases of questions in scripts without spaces.
-pub(super) fn without_phrases(question: &str) -> String {
-    without(question, PHRASES)
+pub(super) fn without_phrases(question: &str) -> Cow<'_, str> {
+    without(Cow::Borrowed(question), &[PHRASES])
 }
 
 /// Returns a normalised turn without the phrases of questions and of small talk in scripts without spaces.
-pub(super) fn without_small_talk(turn: &str) -> String {
-    without_phrases(&without(turn, SMALL_TALK))
+pub(super) fn without_small_talk(turn: &str) -> Cow<'_, str> {
+    without(Cow::Borrowed(turn), &[SMALL_TALK, PHRASES])
 }
 
-fn without(text: &str, phrases: &str) -> String {
-    let mut out = text.to_owned();
-    if fold(text).is_ascii() {
-        return out;
+fn without<'a>(mut text: Cow<'a, str>, lists: &[&str]) -> Cow<'a, str> {
+    if fold(&text).is_ascii() {
+        return text;
     }
-    for phrase in phrases.split_whitespace() {
-        if out.contains(phrase) {
-            out = out.replace(phrase, " ");
+    for phrase in lists.iter().flat_map(|phrases| phrases.split_whitespace()) {
+        if text.contains(phrase) {
+            text = Cow::Owned(text.replace(phrase, " "));
         }
     }
-    out
+    text
 }

@@ -1,6 +1,6 @@
 //! Irregular forms, which no stemmer maps to their base, as data per language.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// English verbs and nouns, each with its irregular forms. It lacks `be`, `have` and `do`, which say too little, and forms that
 /// are as often another word (`rose`, `lives`, `ground`).

@@ -1,6 +1,6 @@
 //! The person a question is about: a participant whom it names, the one who asks, or the one who is asked.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use super::{Analysis, Language, fold};
 

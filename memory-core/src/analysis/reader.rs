@@ -1,8 +1,8 @@
 //! Reading texts for the terms of one question: what is not asked for is neither kept nor stemmed twice.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
-use super::piece::Piece;
+use super::piece::{Piece, Pieces};
 use super::{Analysis, fold, term};
 use crate::store::text::Term;
 
@@ -13,7 +13,10 @@ pub(crate) struct Reader<'a> {
     places: HashMap<&'a Term, usize>,
     /// The words of the question as they are written, in lower case.
     words: HashSet<Box<str>>,
-    known: HashMap<(Box<str>, Piece, bool), Known>,
+    /// What each word gives, by its kind and by whether the text is in another language.
+    known: HashMap<(Piece, bool), HashMap<Box<str>, Known>>,
+    /// The pieces of the text that is read.
+    pieces: Pieces,
 }
 
 /// What a word gives.
@@ -40,31 +43,27 @@ pub(crate) struct Counts {
 impl<'a> Reader<'a> {
     /// Reads for `terms`, which are those of `question`.
     pub(crate) fn new(analysis: &'a Analysis, question: &str, terms: &'a [Term]) -> Self {
-        let mut words = HashSet::new();
+        let mut words = HashSet::default();
         analysis.split(question, &mut |_, word| {
             words.insert(word.into());
         });
-        Self { analysis, places: terms.iter().zip(0..).collect(), words, known: HashMap::new() }
+        let places = terms.iter().zip(0..).collect();
+        Self { analysis, places, words, known: HashMap::default(), pieces: Pieces::default() }
     }
 
     /// Returns the counts of a text: the same as of [`Analysis::document`].
     pub(crate) fn read(&mut self, text: &str) -> Counts {
-        let mut pieces: Vec<(Piece, Box<str>)> = Vec::new();
-        self.analysis.split(text, &mut |piece, text| pieces.push((piece, text.into())));
-        let is_foreign = self.analysis.tongue_of(&pieces).is_foreign();
-        let count = self.places.len();
-        let mut counts = Counts { own: vec![0; count], exact: vec![0; count], length: 0 };
-        for (piece, text) in pieces {
-            let (places, analysis, words) = (&self.places, self.analysis, &self.words);
-            let known = self.known.entry((text, piece, is_foreign));
-            let known = match known {
-                std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-                std::collections::hash_map::Entry::Vacant(new) => {
-                    let (text, piece, _) = new.key();
-                    let known = look_up(analysis, places, words, text, *piece, is_foreign);
-                    new.insert(known)
-                }
-            };
+        let Self { analysis, places, words, known, pieces } = self;
+        pieces.clear();
+        analysis.split(text, &mut |piece, text| pieces.push(piece, text));
+        let is_foreign = analysis.tongue_of(pieces).is_foreign();
+        let mut counts = Counts { own: vec![0; places.len()], exact: vec![0; places.len()], length: 0 };
+        for (piece, text) in pieces.iter() {
+            let known = known.entry((piece, is_foreign)).or_default();
+            if !known.contains_key(text) {
+                known.insert(text.into(), look_up(analysis, places, words, text, piece, is_foreign));
+            }
+            let Some(known) = known.get(text) else { continue };
             counts.length = counts.length.saturating_add(known.terms);
             for place in &known.places {
                 for (counts, adds) in [(&mut counts.own, true), (&mut counts.exact, known.is_exact)] {

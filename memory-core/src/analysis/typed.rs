@@ -1,8 +1,8 @@
 //! The words of a question as a person typed them, for the terms that it is searched for by.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
+use foldhash::HashSet;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::store::text::Term;
@@ -25,7 +25,7 @@ impl Analysis {
     /// that gives it. Neighbours in a script without spaces are told together. A term that no single word gives, such as a number
     /// whose digits stand apart, is told as it is, behind the others.
     pub(crate) fn typed(&self, question: &str, terms: &[Term]) -> Vec<String> {
-        let mut typed = Typed { sought: terms.iter().collect(), told: HashSet::new(), words: Vec::new() };
+        let mut typed = Typed { sought: terms.iter().collect(), told: HashSet::default(), words: Vec::new() };
         let question = fold::normalise(question);
         let is_silent = |word: &str| self.0.stop.contains(word) || self.0.question.contains(word);
         // A word without content is told only if its term is no other word's.

@@ -102,7 +102,7 @@ pub fn below_lenders(places: &[Option<(&SessionId, Seq)>], holds: &[bool], score
 }
 
 /// So many words that the question has not make a message a statement of its own.
-const ENOUGH: f32 = 5.0;
+pub(crate) const ENOUGH: usize = 5;
 
 /// What a message without any is still worth, in such words.
 const LEAST: f32 = 3.0;
@@ -115,7 +115,7 @@ const HANDED_ON: [f32; 3] = [0.7, 0.7, 0.4];
 ///
 /// "my car makes a noise" holds the words of "what noise does my car make?" and does not answer it; nor does "haha ok".
 pub(crate) fn tells(new_words: usize) -> f32 {
-    ((new_words as f32).min(ENOUGH) + LEAST) / (ENOUGH + LEAST)
+    (new_words.min(ENOUGH) as f32 + LEAST) / (ENOUGH as f32 + LEAST)
 }
 
 /// Multiplies what each score has above `floor` by how much its message [`tells`]. What it keeps back is handed on to the three

@@ -146,7 +146,9 @@ impl Session {
         let shown = window.ids(&first);
         let unshown = window.rows.iter().filter(|row| !shown.contains(&row.id));
         let unshown: Vec<Content> = unshown.cloned().map(Content::Message).collect();
-        found.legs.own.add_fresh(unshown.iter(), &found.recall.filter, &inner.analysis);
+        if found.legs.own.add_fresh(unshown.iter(), &found.recall.filter, &inner.analysis) {
+            found.best = found.legs.best(&found.recall.search, found.recall.now);
+        }
         if !request.asides {
             found.know(&window.rows);
         }

@@ -59,17 +59,18 @@ impl Inner {
 
 impl Legs {
     /// Adds the items among `fresh` that hold a term of the question. A message that the index named stays as the index has it,
-    /// with the words of its neighbours; a record is as truth has it.
+    /// with the words of its neighbours; a record is as truth has it. Returns whether it added any.
     pub(crate) fn add_fresh<'a>(
         &mut self,
         fresh: impl Iterator<Item = &'a Content>,
         filter: &Filter,
         analysis: &Analysis,
-    ) {
+    ) -> bool {
         let mut fresh = fresh.peekable();
         if fresh.peek().is_none() {
-            return;
+            return false;
         }
+        let mut added = false;
         let Self { terms, text, .. } = self;
         let known: HashSet<MessageId> = text.hits.iter().filter_map(|hit| hit.item.as_message()).collect();
         let places: HashMap<&Term, usize> = terms.iter().zip(0..).collect();
@@ -92,7 +93,9 @@ impl Legs {
             let length = counts.iter().fold(0, |sum: u32, (_, count)| sum.saturating_add(*count));
             text.hits.push(TextHit { item, near: vec![0.0; own.len()], own, length, fields });
             text.documents = text.documents.max(1);
+            added = true;
         }
+        added
     }
 }
 

@@ -257,16 +257,17 @@ impl Inner {
         let sought = is_first.then(|| vector.clone());
         let units = search.units.iter().map(|unit| Scalar::from(unit.name())).collect();
         let filter = filter.clone().and(Filter::In(Field::Unit, units));
-        let narrow = filter.clone().and(then.clone());
-        let mut query = VectorQuery { space, vector, filter: narrow, limit, floor: None, with_vectors: false };
+        let then = (*then != Filter::All).then(|| filter.clone().and(then.clone()));
+        let query = VectorQuery { space, vector, filter, limit, floor: None, with_vectors: false };
         let search = async {
-            let mut hits = index.store.search(scope, &query).await?;
-            if hits.len() < limit && *then != Filter::All {
+            let Some(then) = then else { return index.store.search(scope, &query).await };
+            let narrow = VectorQuery { filter: then, ..query.clone() };
+            let (hits, others) = tokio::join!(index.store.search(scope, &narrow), index.store.search(scope, &query));
+            let mut hits = hits?;
+            if hits.len() < limit {
                 // The nearest of other times fill the rest. The ranking puts what was said then before them.
-                query.filter = filter;
                 let known: HashSet<ItemId> = hits.iter().map(|hit| hit.item.clone()).collect();
-                let others = index.store.search(scope, &query).await?;
-                hits.extend(others.into_iter().filter(|hit| !known.contains(&hit.item)));
+                hits.extend(others?.into_iter().filter(|hit| !known.contains(&hit.item)));
                 hits.sort_by(|one, other| other.similarity.value().total_cmp(&one.similarity.value()));
             }
             Ok(hits)

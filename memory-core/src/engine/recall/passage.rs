@@ -10,7 +10,8 @@ use crate::engine::inner::Inner;
 use crate::id::{ItemId, Unit};
 use crate::index::{passages, searched_text};
 use crate::message::Message;
-use crate::rank::{Bm25, Decay, bm25f, importance, tells};
+use crate::rank::{Bm25, Decay, ENOUGH, bm25f, importance, tells};
+use crate::scope::Scope;
 use crate::store::text::{Term, TextHit, TextHits};
 use crate::time::Timestamp;
 
@@ -18,7 +19,7 @@ use super::each::OfEach;
 use super::hydrate::Hydrated;
 use super::legs::Legs;
 use super::question::Search;
-use super::rank::{Candidate, heeds_importance, rank};
+use super::rank::{Candidate, Key, heeds_importance, rank};
 
 /// How many of the best candidates are looked at. The hits are among them, so they are read in the same call.
 pub(crate) const LOOKED_AT: usize = 32;
@@ -68,13 +69,23 @@ impl OfEach<Legs> {
 }
 
 impl Inner {
-    /// Looks again at the candidates that were read: a long message takes the counts of its best passage, words in the form of
-    /// the question count more than others of their stem, and what a message tells and how much a record matters is noted.
+    /// Looks again at the best candidates: a long message takes the counts of its best passage, words in the form of the question
+    /// count more than others of their stem, and what a message tells and how much a record matters is noted.
     ///
-    /// What was not read stays as the indexes know it.
-    pub(crate) fn look_again(&self, search: &Search, legs: &mut OfEach<Legs>, read: &OfEach<Hydrated>) {
+    /// What was not read, or is not among the best, stays as the indexes know it.
+    pub(crate) fn look_again(
+        &self,
+        search: &Search,
+        legs: &mut OfEach<Legs>,
+        best: &HashSet<Key<'_>>,
+        read: &OfEach<Hydrated>,
+    ) {
         let each = legs.iter_mut().zip(read.iter());
-        let mut looked: Vec<Vec<Looked>> = each.map(|(legs, (_, read))| self.look_at(search, legs, read)).collect();
+        let look = |(legs, (owner, read)): (&mut Legs, (Option<&Scope>, &Hydrated))| {
+            let seen = read.contents().filter(|(item, _)| best.contains(&(owner, *item)));
+            self.look_at(search, legs, &seen.collect::<Vec<_>>())
+        };
+        let mut looked: Vec<Vec<Looked>> = each.map(look).collect();
         // A form that one owner has lowers the others' other forms too.
         prefer_exact(&mut looked);
         for (legs, looked) in legs.iter_mut().zip(looked) {
@@ -87,27 +98,27 @@ impl Inner {
     }
 
     /// Returns what was seen in the messages of one owner.
-    fn look_at(&self, search: &Search, legs: &mut Legs, read: &Hydrated) -> Vec<Looked> {
-        let message = |(item, content): (&ItemId, &Content)| match content {
-            Content::Message(row) => Some((item.clone(), row.message.clone()?)),
+    fn look_at(&self, search: &Search, legs: &mut Legs, seen: &[(&ItemId, &Content)]) -> Vec<Looked> {
+        let message = |(item, content): &(&ItemId, &Content)| match content {
+            Content::Message(row) => Some(((*item).clone(), row.message.clone()?)),
             Content::Record(_) => None,
         };
-        let messages: HashMap<ItemId, Arc<Message>> = read.contents().filter_map(message).collect();
+        let messages: HashMap<ItemId, Arc<Message>> = seen.iter().filter_map(message).collect();
         if heeds_importance(&search.rule()) {
-            legs.importance = self.importance(read);
+            legs.importance = self.importance(seen);
         }
         self.hear(search, legs, &messages);
         self.read_passages(search, legs, &messages)
     }
 
     /// Returns how much each record matters that was read. That changes with time and use, so no index holds it.
-    fn importance(&self, read: &Hydrated) -> HashMap<ItemId, f32> {
+    fn importance(&self, seen: &[(&ItemId, &Content)]) -> HashMap<ItemId, f32> {
         let now = self.clock.now();
-        let of_record = |(item, content): (&ItemId, &Content)| match content {
-            Content::Record(stored) => Some((item.clone(), importance(stored, now, Decay::LONG_TERM))),
+        let of_record = |(item, content): &(&ItemId, &Content)| match content {
+            Content::Record(stored) => Some(((*item).clone(), importance(stored, now, Decay::LONG_TERM))),
             Content::Message(_) => None,
         };
-        read.contents().filter_map(of_record).collect()
+        seen.iter().filter_map(of_record).collect()
     }
 
     /// Notes how much each message tells beside what the question says already. Who types a keyword or quotes a message looks for
@@ -121,7 +132,11 @@ impl Inner {
             let text = message.text();
             // A few words suffice, and the first passage has them.
             let beginning = passages(&text, PASSAGE_WORDS).into_iter().next().unwrap_or_default();
-            let new = self.analysis.informative(beginning).iter().filter(|term| !asked.contains(term)).count();
+            let mut new = 0;
+            self.analysis.each_informative(beginning, &mut |term| {
+                new += usize::from(!asked.contains(&term));
+                new < ENOUGH
+            });
             legs.tells.insert(item.clone(), tells(new));
         }
     }

@@ -43,6 +43,8 @@ pub(super) struct Recall {
 pub(super) struct Found<'a> {
     pub(super) recall: &'a Recall,
     pub(super) legs: OfEach<Legs>,
+    /// The best of it, which is looked at again.
+    pub(super) best: Vec<Candidate>,
     pub(super) read: OfEach<Hydrated>,
 }
 
@@ -63,16 +65,16 @@ impl Scoped {
     pub(super) async fn ask_tiers<'a>(&self, recall: Option<&'a Recall>, but: Option<&SessionId>) -> Option<Found<'a>> {
         let recall = recall?;
         let (legs, read) = self.inner().find(self.scope(), &recall.search, &recall.filter, but, None).await;
-        Some(Found { recall, legs, read })
+        Some(Found { recall, legs, best: Vec::new(), read })
     }
 
     /// Reads the best of what was found from truth.
     pub(super) async fn read_best(&self, found: Option<&mut Found<'_>>) {
         // Small talk recalls nothing.
-        let Some(Found { recall, legs, read }) = found.filter(|found| !found.recall.turn.is_small_talk()) else {
+        let Some(Found { recall, legs, best, read }) = found.filter(|found| !found.recall.turn.is_small_talk()) else {
             return;
         };
-        let best = legs.best(&recall.search, recall.now);
+        *best = legs.best(&recall.search, recall.now);
         self.inner().hydrate_each(self.scope(), best.iter(), &recall.filter, read).await;
     }
 }
@@ -89,8 +91,8 @@ impl Scoped {
     /// Chooses what is recalled beside the messages `shown`: nothing, if nothing found is about what was asked.
     pub(super) async fn choose(&self, found: Found<'_>, shown: &HashSet<MessageId>, unwanted: Unwanted<'_>) -> Chosen {
         let inner = self.inner();
-        let Found { recall: Recall { search, filter, turn, quota, .. }, mut legs, mut read } = found;
-        inner.look_again(search, &mut legs, &read);
+        let Found { recall: Recall { search, filter, turn, quota, .. }, mut legs, best, mut read } = found;
+        inner.look_again(search, &mut legs, &best.iter().map(Candidate::key).collect(), &read);
         let relevance = legs.relevance(turn, shown);
         let is_relevant = legs.is_relevant(turn, relevance, shown);
         let mut receipt = legs.receipt();

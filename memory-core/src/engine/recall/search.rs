@@ -81,8 +81,9 @@ impl Scoped {
         }
         inner.can_search()?;
         let (mut legs, mut read) = inner.find(self.scope(), search, &filter, None, unembedded).await;
-        inner.hydrate_each(self.scope(), legs.best(search, inner.clock.now()).iter(), &filter, &mut read).await;
-        inner.look_again(search, &mut legs, &read);
+        let best = legs.best(search, inner.clock.now());
+        inner.hydrate_each(self.scope(), best.iter(), &filter, &mut read).await;
+        inner.look_again(search, &mut legs, &best.iter().map(Candidate::key).collect(), &read);
         let mut receipt = legs.receipt();
         let candidates = inner.arranged(self.scope(), search, &filter, &legs, &mut read).await;
         let candidates: Vec<&Candidate> = candidates.iter().collect();
