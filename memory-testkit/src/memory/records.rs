@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use memory_core::engine::{Forget, Remember, Remembered, Search};
-use memory_core::{Error, Field, Filter, ItemId, Record, RecordId, Unit};
+use memory_core::{Error, Field, Filter, ItemId, Record, RecordId, Timestamp, Unit};
 
 use super::world::{World, found, session};
 use crate::isolation::Stores;
@@ -18,6 +18,7 @@ scenarios!(TABLE: Stores = [
     a_statement_with_a_forgotten_link_is_still_one_record,
     a_record_named_twice_is_forgotten_once,
     what_a_telling_added_is_in_no_index_when_a_forget_is_complete,
+    a_fact_that_was_over_when_it_was_told_is_one_record,
 ]);
 
 async fn records_are_listed_by_time_in_pages(bed: Bed<Stores>) -> Scene {
@@ -210,4 +211,18 @@ async fn what_a_telling_added_is_in_no_index_when_a_forget_is_complete(bed: Bed<
         check!(in_both, "not in both indexes: {hits:?}");
     }
     Ok(())
+}
+
+async fn a_fact_that_was_over_when_it_was_told_is_one_record(bed: Bed<Stores>) -> Scene {
+    let ada = World::open(&bed).await?.owner("ada")?;
+    let lived = || Remember::fact("Ada lived in Lyon").valid(None, Some(Timestamp(1)));
+    let first = ada.remember(lived()).await?;
+    for _ in 0..3 {
+        let again = ada.remember(lived()).await?;
+        equal((again.id, again.outcome), (first.id, Remembered::Reinforced))?;
+    }
+    let now = ada.remember(Remember::fact("Ada lived in Lyon")).await?;
+    check!(now.id != first.id, "what is true again is another record");
+    equal(ada.remember(lived()).await?.id, first.id)?;
+    equal(ada.latest(&Filter::All, None, 9).await?.len(), 2)
 }

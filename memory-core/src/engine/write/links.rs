@@ -142,7 +142,12 @@ impl Scoped {
         let before = stored.pop();
         // Another text may have been put there since.
         let says_it = |stored: &StoredRecord| self::identity(inner, &stored.record) == identity;
-        let is_current = |stored: &StoredRecord| !gives_way(stored) && !self.is_retired(stored) && says_it(stored);
+        // What was over when it was told is the same fact, however often it is told.
+        let is_over_alike =
+            |stored: &StoredRecord| stored.record.superseded.is_none() && stored.record.validity() == told.validity();
+        let is_current = |stored: &StoredRecord| {
+            !gives_way(stored) && (!self.is_retired(stored) || is_over_alike(stored)) && says_it(stored)
+        };
         let is_now = |stored: &StoredRecord| is_current(stored) && !self.is_over(stored);
         // What an earlier version made is older than all links.
         let known = if first.is_some() { &first } else { &before };
