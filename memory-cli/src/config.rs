@@ -9,7 +9,7 @@ use std::sync::Arc;
 use memory::extract::{Extractor, RuleExtractor};
 use memory::model::Summarizer;
 use memory::store::secrets::without_secrets;
-use memory::window::{CounterKind, Oversize};
+use memory::window::{BufferConfig, CounterKind, Oversize};
 use memory::{Backend, Error, Folding, Memory, Scope, Settings, Stores};
 
 use crate::embedding::{self, Embedding};
@@ -201,6 +201,18 @@ impl Database {
         self.build_finding(self.connect().await?, None, finding).await
     }
 
+    /// Returns the buffer of conversations for a model, if they are for one. Without one, nothing is folded that no settings ask for.
+    fn buffer(&self, reader: Option<&Reader>) -> BufferConfig {
+        // Whoever asks the program for a context wants one, also where the last thing said is a long page.
+        let said = self.beside.buffer().with_oversize(self.beside.oversize().unwrap_or(Oversize::TruncateMiddle));
+        let is_asked = said.limit.is_some() || said.folds_above().is_some() || self.beside.names_folding();
+        match reader {
+            Some(reader) if said.limit.is_none() => said.with_limit(reader.tokens),
+            None if !is_asked => said.with_folding(Folding::Off),
+            _ => said,
+        }
+    }
+
     async fn build_finding(&self, stores: Stores, reader: Option<Reader>, finding: Finding) -> Result<Memory, Failure> {
         let finds = match finding {
             Finding::Begun | Finding::Tried => true,
@@ -209,14 +221,7 @@ impl Database {
                 indexes.is_ok_and(|indexes| indexes.iter().any(|index| index.name.as_str() == FACTS))
             }
         };
-        // Whoever asks the program for a context wants one, also where the last thing said is a long page.
-        let said = self.beside.buffer().with_oversize(self.beside.oversize().unwrap_or(Oversize::TruncateMiddle));
-        let is_bounded = said.limit.is_some() || said.folds_above().is_some();
-        let buffer = match &reader {
-            Some(reader) if said.limit.is_none() => said.with_limit(reader.tokens),
-            None if !is_bounded => said.with_folding(Folding::Off),
-            _ => said,
-        };
+        let buffer = self.buffer(reader.as_ref());
         let mut builder = self.beside.over(stores)?.counter(self.counter.counter()).buffer(buffer);
         let (summarizer, extractor) = reader.map_or((None, None), |reader| (reader.summarizer, reader.extractor));
         if let Some(summarizer) = summarizer {
@@ -333,5 +338,27 @@ mod tests {
         for url in ["", "sqlite:", "mysql://x", "memory:x", "qdrant://x"] {
             assert_eq!(Database::at(url).unwrap_err().code(), 2, "{url}");
         }
+    }
+
+    #[test]
+    fn windows_are_folded_where_the_settings_or_a_model_ask_for_it() {
+        let folding = |settings: &str, reader: Option<&Reader>| {
+            let beside = Settings::from_yaml(settings, |_| None).unwrap();
+            Database { beside, ..Database::at("memory:").unwrap() }.buffer(reader).folding
+        };
+        let reader = Reader { tokens: 8_000, summarizer: None, extractor: None };
+        let summaries = BufferConfig::default().folding;
+        assert_ne!(summaries, Folding::Off);
+        for (settings, expected) in [
+            ("{}", Folding::Off),
+            ("memory: { buffer: { fold_to: 0.4 } }", Folding::Off),
+            ("memory: { buffer: { folding: summaries } }", summaries),
+            ("memory: { buffer: { limit_tokens: 9000 } }", summaries),
+            ("memory: { buffer: { summarize_after: 50 } }", summaries),
+            ("memory: { buffer: { limit_tokens: 9000, folding: \"off\" } }", Folding::Off),
+        ] {
+            assert_eq!(folding(settings, None), expected, "{settings}");
+        }
+        assert_eq!(folding("{}", Some(&reader)), summaries);
     }
 }

@@ -30,8 +30,8 @@ use memory_core::{Error, Result};
 use crate::backend::normal;
 use key::Value;
 use keys::{
-    BOARD, CACHE, CHAT_MODEL, EMBEDDING_MODEL, EMBEDDING_URL, EXTRACTOR_MODEL, FLUSH_BATCH, FLUSH_SECONDS, JOURNAL,
-    PERSISTENT, PROVIDER, TEXT, TRUTH, VECTOR_SEARCH, VECTORS,
+    BOARD, CACHE, CHAT_MODEL, EMBEDDING_MODEL, EMBEDDING_URL, EXTRACTOR_MODEL, FLUSH_BATCH, FLUSH_SECONDS, FOLDING,
+    JOURNAL, PERSISTENT, PROVIDER, TEXT, TRUTH, VECTOR_SEARCH, VECTORS,
 };
 use values::Values;
 
@@ -119,6 +119,17 @@ impl Settings {
     /// ```
     pub fn names_extractor(&self) -> bool {
         self.values.text(&EXTRACTOR_MODEL).is_some_and(|model| model != "none")
+    }
+
+    /// Returns whether these settings choose what becomes of the oldest messages of a full window.
+    ///
+    /// ```
+    /// let settings = |yaml: &str| memory::Settings::from_yaml(yaml, |_| None).unwrap();
+    /// assert!(settings("memory: { buffer: { folding: summaries } }").names_folding());
+    /// assert!(!settings("memory: { buffer: { fold_at: 0.7 } }").names_folding());
+    /// ```
+    pub fn names_folding(&self) -> bool {
+        self.values.has(&FOLDING)
     }
 
     /// Returns the name of the model that answers a chat, if the section `chat` names one.
