@@ -31,12 +31,14 @@
 
 mod aside;
 mod bounded;
+mod branched;
 mod chatgpt;
 mod claude;
 mod conversation;
 mod export;
 mod files;
 mod format;
+mod group;
 mod identity;
 mod item;
 mod items;

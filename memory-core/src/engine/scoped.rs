@@ -6,7 +6,7 @@ use crate::id::{MessageId, RecordId, SessionId};
 use crate::message::StoredMessage;
 use crate::record::StoredRecord;
 use crate::scope::Scope;
-use crate::store::chat::SessionState;
+use crate::store::chat::{FoundMessages, SessionState};
 use crate::store::records::Replace;
 use crate::time::Timestamp;
 
@@ -100,6 +100,11 @@ impl Scoped {
     /// Returns the messages with these ids, in order; absent and forgotten ids are skipped.
     pub async fn messages(&self, ids: &[MessageId]) -> Result<Vec<StoredMessage>> {
         Ok(self.inner().chat.store().get(self.scope(), ids).await?.messages)
+    }
+
+    /// Returns the messages with these ids, in order, and which of the ids are forgotten messages'. Absent ids are skipped.
+    pub async fn known(&self, ids: &[MessageId]) -> Result<FoundMessages> {
+        self.inner().chat.store().get(self.scope(), ids).await
     }
 
     /// Returns the records with these ids, read from truth and not from the cache.

@@ -10,6 +10,7 @@ use super::queue::queue;
 use super::read::read;
 use super::{Format, Item, Source};
 
+mod branched;
 mod broken;
 mod changing;
 mod claude;

@@ -1,18 +1,14 @@
 //! Writing what was read: batches that are durable before the next is read, bad items set apart, the good ones kept.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::Range;
 
 use memory_core::engine::{Scoped, Session};
 use memory_core::error::{Cause, Transience};
-use memory_core::message::TITLE;
-use memory_core::store::chat::Placement;
-use memory_core::{
-    Error, Message, MessageId, RecordId, Result, SessionId, StoredMessage, StoredRecord, Timestamp, Trust,
-};
+use memory_core::{Error, Message, MessageId, Result, SessionId, StoredMessage, StoredRecord, Timestamp};
 use tokio::task::{JoinError, JoinSet};
 
-use super::identity::fingerprint;
+use super::branched::{part, shared};
+use super::group::{Group, GroupOutcome, write};
 use super::item::Item;
 use super::patience::patiently;
 use super::position::Position;
@@ -123,8 +119,11 @@ impl Writer {
     pub(super) async fn write(&mut self) -> Result<()> {
         let Batch { messages, rows, records, .. } = std::mem::take(&mut self.waiting);
         let mut batches = JoinSet::new();
+        let mut shared =
+            shared(messages.iter().map(|(session, said)| (session, said.iter().map(|(_, said)| &said.message))));
         for (session, said) in messages {
-            batches.spawn(write_messages(self.scoped.session(&session), said));
+            let shared = shared.remove(&session).unwrap_or_default();
+            batches.spawn(write_messages(self.scoped.session(&session), said, shared));
         }
         for (session, rows) in rows {
             let (places, rows) = rows.into_iter().unzip();
@@ -153,237 +152,27 @@ impl Batch {
     }
 }
 
-/// Items to be written together, all or none.
-#[derive(Debug)]
-enum Group {
-    /// Those whose times are not told, besides, have the time at which they were stored first.
-    Messages(Session, Vec<Message>, HashSet<MessageId>),
-    Rows(Session, Vec<StoredMessage>),
-    Records(Scoped, Vec<StoredRecord>),
-}
-
-#[derive(Clone, Copy, Debug)]
-enum ItemOutcome {
-    Added,
-    Already,
-    Forgotten,
-}
-
-#[derive(Debug, Default)]
-struct GroupOutcome {
-    /// The fingerprint of its session.
-    session: Option<u64>,
-    /// Messages in an instruction's role without the trust for it.
-    quoted: u64,
-    instructions: u64,
-    outcomes: Vec<ItemOutcome>,
-    rejections: Vec<(Position, Refusal)>,
-    /// Messages that were stored before with another trust.
-    trusted_before: u64,
-}
-
-impl GroupOutcome {
-    /// Counts the instructions of what was stored.
-    fn count(&mut self, group: &Group, instructions: &[bool]) {
-        let count = instructions.iter().filter(|is_instruction| **is_instruction).count() as u64;
-        match group {
-            Group::Messages(..) => self.quoted += count,
-            Group::Rows(..) => self.instructions += count,
-            Group::Records(..) => {}
-        }
-    }
-
-    fn tell(self, tally: &mut Tally) {
-        if !self.outcomes.is_empty() {
-            tally.sessions.extend(self.session);
-        }
-        for outcome in self.outcomes {
-            match outcome {
-                ItemOutcome::Added => tally.added += 1,
-                ItemOutcome::Already => tally.already += 1,
-                ItemOutcome::Forgotten => tally.forgotten += 1,
-            }
-        }
-        tally.quoted += self.quoted;
-        tally.instructions += self.instructions;
-        tally.trusted_before += self.trusted_before;
-        self.rejections.into_iter().for_each(|(at, why)| tally.reject(at, why));
-    }
-}
-
-impl Group {
-    /// Returns the fingerprint of the session that it is of.
-    fn session(&self) -> Option<u64> {
-        match self {
-            Self::Messages(session, ..) | Self::Rows(session, _) => Some(fingerprint(session.id().key())),
-            Self::Records(..) => None,
-        }
-    }
-
-    /// Returns which of its items have the role of an instruction: messages without the trust for it, and rows with it.
-    fn instructions(&self) -> Vec<bool> {
-        let is_quoted = |message: &Message| message.role.is_instruction() && message.trust < Trust::System;
-        // What begins a branch has the role, and says nothing.
-        let is_instruction = |row: &StoredMessage| {
-            row.message.as_ref().is_some_and(|message| message.is_instruction()) && !row.begins_branch()
-        };
-        match self {
-            Self::Messages(_, all, _) => all.iter().map(is_quoted).collect(),
-            Self::Rows(_, all) => all.iter().map(is_instruction).collect(),
-            Self::Records(..) => Vec::new(),
-        }
-    }
-
-    /// Returns why the item at `index` is refused.
-    fn refusal(&self, index: usize, error: &Error) -> Refusal {
-        match self {
-            Self::Messages(_, all, _) => {
-                all.get(index).map_or_else(|| error.into(), |message| Refusal::of_message(error, message))
-            }
-            _ => error.into(),
-        }
-    }
-
-    async fn store(&self, range: Range<usize>) -> Result<Vec<ItemOutcome>> {
-        patiently(|| self.store_once(range.clone())).await
-    }
-
-    async fn store_once(&self, range: Range<usize>) -> Result<Vec<ItemOutcome>> {
-        let placements = match self {
-            Self::Messages(session, all, _) => {
-                session.append(all.get(range).unwrap_or_default().to_vec()).await?.placements
-            }
-            Self::Rows(session, all) => session.restore(all.get(range).unwrap_or_default()).await?.placements,
-            Self::Records(scoped, all) => return restore_records(scoped, all.get(range).unwrap_or_default()).await,
-        };
-        Ok(placements.into_iter().map(ItemOutcome::of).collect())
-    }
-
-    /// Gives messages that are stored with equal words the trust, the title and what stands aside as they have it there, and the
-    /// time if theirs is not told. Returns how many differed, and how many of these in their trust. Whether roles are trusted is
-    /// said when something is imported first, and a conversation may be renamed: a later import of it is no conflict, nor is one
-    /// at the same time.
-    async fn keep_stored(&mut self) -> Result<(u64, u64)> {
-        let Self::Messages(session, messages, timeless) = self else { return Ok((0, 0)) };
-        let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
-        let stored = patiently(|| session.scoped().messages(&ids)).await?;
-        let stored: HashMap<MessageId, &Message> =
-            stored.iter().filter_map(|row| Some((row.id, row.message.as_deref()?))).collect();
-        let (mut kept, mut trusted) = (0, 0);
-        for message in messages {
-            let Some(there) = stored.get(&message.id).filter(|there| **there != message) else { continue };
-            let mut like = message.clone();
-            (like.trust, like.aside) = (there.trust, there.aside.clone());
-            if timeless.contains(&like.id) {
-                like.at = there.at;
-            }
-            match there.metadata.get(TITLE) {
-                Some(title) => like = like.with_metadata(TITLE, title.clone()),
-                None => _ = like.metadata.remove(TITLE),
-            }
-            if like == **there {
-                (kept, trusted) = (kept + 1, trusted + u64::from(message.trust != there.trust));
-                *message = like;
-            }
-        }
-        Ok((kept, trusted))
-    }
-}
-
-impl ItemOutcome {
-    fn of(placement: Placement) -> Self {
-        match placement {
-            Placement::Added(_) | Placement::Queued => Self::Added,
-            Placement::Already(_) => Self::Already,
-            Placement::Forgotten => Self::Forgotten,
-        }
-    }
-}
-
-/// Stores the records that are not there: an import replaces none, and brings none back.
-async fn restore_records(scoped: &Scoped, rows: &[StoredRecord]) -> Result<Vec<ItemOutcome>> {
-    let ids: Vec<RecordId> = rows.iter().map(|row| row.record.id).collect();
-    let stored = scoped.get(&ids).await?;
-    let mut stored: HashSet<RecordId> = stored.iter().map(|row| row.record.id).collect();
-    match (scoped.restore_missing(rows).await, rows) {
-        // What is in the way of one alone, and is not stored, is that it was forgotten.
-        (Err(Error::Conflict), [_]) if stored.is_empty() => return Ok(vec![ItemOutcome::Forgotten]),
-        (restored, _) => restored?,
-    }
-    // A record that stands in the file twice is added once.
-    let outcome = |row: &StoredRecord| {
-        if stored.insert(row.record.id) { ItemOutcome::Added } else { ItemOutcome::Already }
-    };
-    Ok(rows.iter().map(outcome).collect())
-}
-
-async fn write_messages(session: Session, said: Vec<(Position, ReadMessage)>) -> Result<GroupOutcome> {
-    let timeless = said.iter().filter(|(_, said)| said.time_is_inferred).map(|(_, said)| said.message.id);
-    let timeless: HashSet<MessageId> = timeless.collect();
-    let known = known_times(session.scoped(), &timeless).await?;
-    let mut places = Vec::with_capacity(said.len());
-    let mut messages = Vec::with_capacity(said.len());
-    for (at, ReadMessage { mut message, .. }) in said {
+/// Writes messages of one session. Those without a time of their own keep the time under which they were stored first.
+async fn write_messages(
+    session: Session,
+    said: Vec<(Position, ReadMessage)>,
+    shared: HashSet<MessageId>,
+) -> Result<GroupOutcome> {
+    let is_timeless: Vec<bool> = said.iter().map(|(_, said)| said.time_is_inferred).collect();
+    let (places, mut messages): (Vec<Position>, Vec<Message>) =
+        said.into_iter().map(|(at, said)| (at, said.message)).unzip();
+    let (known, _) = part(&session, &mut messages, &shared).await?;
+    let known: HashMap<MessageId, Timestamp> =
+        known.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))).collect();
+    let mut timeless = HashSet::new();
+    for (message, _) in messages.iter_mut().zip(is_timeless).filter(|(_, is_timeless)| *is_timeless) {
         message.at = known.get(&message.id).copied().unwrap_or(message.at);
-        places.push(at);
-        messages.push(message);
+        timeless.insert(message.id);
     }
     write(places, Group::Messages(session, messages, timeless)).await
-}
-
-/// Returns the times under which messages are stored, so that one without a time of its own keeps its first.
-async fn known_times(scoped: &Scoped, ids: &HashSet<MessageId>) -> Result<HashMap<MessageId, Timestamp>> {
-    if ids.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let ids: Vec<MessageId> = ids.iter().copied().collect();
-    let stored = patiently(|| scoped.messages(&ids)).await?;
-    Ok(stored.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))).collect())
-}
-
-/// Writes the items of a group together. If they are refused, writes them one by one, so that only the bad ones are
-/// left out.
-async fn write(places: Vec<Position>, mut group: Group) -> Result<GroupOutcome> {
-    let instructions = group.instructions();
-    let mut written = GroupOutcome { session: group.session(), ..GroupOutcome::default() };
-    let mut stored = group.store(0..places.len()).await;
-    // Again while another import stores the same messages: each is made like the stored one once.
-    while matches!(stored, Err(Error::IdConflict { .. })) {
-        let (kept, trusted) = group.keep_stored().await?;
-        written.trusted_before += trusted;
-        if kept == 0 {
-            break;
-        }
-        stored = group.store(0..places.len()).await;
-    }
-    match stored {
-        Ok(outcomes) => {
-            written.outcomes = outcomes;
-            written.count(&group, &instructions);
-            return Ok(written);
-        }
-        Err(error) if !is_refusal(&error) => return Err(error),
-        Err(_) => {}
-    }
-    for (index, at) in places.into_iter().enumerate() {
-        match group.store(index..index + 1).await {
-            Ok(mut outcomes) => {
-                written.outcomes.append(&mut outcomes);
-                written.count(&group, instructions.get(index..index + 1).unwrap_or_default());
-            }
-            Err(error) if is_refusal(&error) => written.rejections.push((at, group.refusal(index, &error))),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(written)
 }
 
 fn broke_down(source: JoinError) -> Error {
     let source = Cause::new(source);
     Error::Backend { backend: "memory", doing: "write a batch", transience: Transience::Permanent, source }
-}
-
-/// Whether an error is about one item, not about the database.
-fn is_refusal(error: &Error) -> bool {
-    matches!(error, Error::Invalid { .. } | Error::IdConflict { .. } | Error::Conflict)
 }
