@@ -31,7 +31,6 @@
 
 mod aside;
 mod bounded;
-mod branched;
 mod chatgpt;
 mod claude;
 mod conversation;
@@ -45,6 +44,7 @@ mod items;
 mod job;
 mod locomo;
 mod longmemeval;
+mod messages;
 mod meter;
 mod openai;
 mod patience;

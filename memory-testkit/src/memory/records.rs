@@ -1,6 +1,7 @@
 //! Records as a person keeps them: listed by time, and changed in place.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use memory_core::engine::{Forget, Remember, Remembered, Search};
 use memory_core::{Error, Field, Filter, ItemId, Record, RecordId, Timestamp, Unit};
@@ -19,6 +20,7 @@ scenarios!(TABLE: Stores = [
     a_record_named_twice_is_forgotten_once,
     what_a_telling_added_is_in_no_index_when_a_forget_is_complete,
     a_fact_that_was_over_when_it_was_told_is_one_record,
+    a_fact_that_has_expired_on_hold_takes_no_more_tellings,
 ]);
 
 async fn records_are_listed_by_time_in_pages(bed: Bed<Stores>) -> Scene {
@@ -224,5 +226,19 @@ async fn a_fact_that_was_over_when_it_was_told_is_one_record(bed: Bed<Stores>) -
     let now = ada.remember(Remember::fact("Ada lived in Lyon")).await?;
     check!(now.id != first.id, "what is true again is another record");
     equal(ada.remember(lived()).await?.id, first.id)?;
+    equal(ada.latest(&Filter::All, None, 9).await?.len(), 2)
+}
+
+async fn a_fact_that_has_expired_on_hold_takes_no_more_tellings(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    let code = || Remember::fact("The code of the gate is 4711");
+    let first = ada.remember(code().with_ttl(Duration::from_secs(60))).await?;
+    ada.update(first.id, |record| record.hold = true).await?;
+    world.ground.clock.advance(Duration::from_secs(120));
+    let again = ada.remember(code()).await?;
+    check!(again.id != first.id, "what is kept as evidence takes no more tellings");
+    equal(ada.remember(code()).await?.id, again.id)?;
+    // The one that is kept as evidence, and the one that is current.
     equal(ada.latest(&Filter::All, None, 9).await?.len(), 2)
 }

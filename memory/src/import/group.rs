@@ -1,15 +1,14 @@
 //! Items that are written together, all or none, and what became of each.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use memory_core::engine::{Scoped, Session};
-use memory_core::message::TITLE;
 use memory_core::store::chat::Placement;
-use memory_core::{Error, Message, MessageId, RecordId, Result, StoredMessage, StoredRecord, Trust};
+use memory_core::{Error, Message, RecordId, Result, StoredMessage, StoredRecord, Trust};
 
-use super::branched::part;
 use super::identity::fingerprint;
+use super::messages::Messages;
 use super::patience::patiently;
 use super::position::Position;
 use super::refusal::Refusal;
@@ -18,8 +17,7 @@ use super::tally::Tally;
 /// Items to be written together, all or none.
 #[derive(Debug)]
 pub(super) enum Group {
-    /// Those whose times are not told, besides, have the time at which they were stored first.
-    Messages(Session, Vec<Message>, HashSet<MessageId>),
+    Messages(Messages),
     Rows(Session, Vec<StoredMessage>),
     Records(Scoped, Vec<StoredRecord>),
 }
@@ -78,7 +76,7 @@ impl Group {
     /// Returns the fingerprint of the session that it is of.
     fn session(&self) -> Option<u64> {
         match self {
-            Self::Messages(session, ..) | Self::Rows(session, _) => Some(fingerprint(session.id().key())),
+            Self::Messages(Messages { session, .. }) | Self::Rows(session, _) => Some(fingerprint(session.id().key())),
             Self::Records(..) => None,
         }
     }
@@ -91,7 +89,7 @@ impl Group {
             row.message.as_ref().is_some_and(|message| message.is_instruction()) && !row.begins_branch()
         };
         match self {
-            Self::Messages(_, all, _) => all.iter().map(is_quoted).collect(),
+            Self::Messages(Messages { all, .. }) => all.iter().map(is_quoted).collect(),
             Self::Rows(_, all) => all.iter().map(is_instruction).collect(),
             Self::Records(..) => Vec::new(),
         }
@@ -100,7 +98,7 @@ impl Group {
     /// Returns why the item at `index` is refused.
     fn refusal(&self, index: usize, error: &Error) -> Refusal {
         match self {
-            Self::Messages(_, all, _) => {
+            Self::Messages(Messages { all, .. }) => {
                 all.get(index).map_or_else(|| error.into(), |message| Refusal::of_message(error, message))
             }
             _ => error.into(),
@@ -113,42 +111,13 @@ impl Group {
 
     async fn store_once(&self, range: Range<usize>) -> Result<Vec<ItemOutcome>> {
         let placements = match self {
-            Self::Messages(session, all, _) => {
+            Self::Messages(Messages { session, all, .. }) => {
                 session.append(all.get(range).unwrap_or_default().to_vec()).await?.placements
             }
             Self::Rows(session, all) => session.restore(all.get(range).unwrap_or_default()).await?.placements,
             Self::Records(scoped, all) => return restore_records(scoped, all.get(range).unwrap_or_default()).await,
         };
         Ok(placements.into_iter().map(ItemOutcome::of).collect())
-    }
-
-    /// Gives messages that are stored with equal words the trust, the title and what stands aside as they have it there, and the
-    /// time if theirs is not told; and an id of their own, if another conversation has them by now. Returns how many differed, and
-    /// how many of these in their trust. Whether roles are trusted is said when something is imported first, and a conversation may
-    /// be renamed: a later import of it is no conflict, nor is one at the same time.
-    async fn keep_stored(&mut self) -> Result<(u64, u64)> {
-        let Self::Messages(session, messages, timeless) = self else { return Ok((0, 0)) };
-        let (stored, mut kept) = part(session, messages, &HashSet::new()).await?;
-        let stored: HashMap<MessageId, &Message> =
-            stored.iter().filter_map(|row| Some((row.id, row.message.as_deref()?))).collect();
-        let mut trusted = 0;
-        for message in messages {
-            let Some(there) = stored.get(&message.id).filter(|there| **there != message) else { continue };
-            let mut like = message.clone();
-            (like.trust, like.aside) = (there.trust, there.aside.clone());
-            if timeless.contains(&like.id) {
-                like.at = there.at;
-            }
-            match there.metadata.get(TITLE) {
-                Some(title) => like = like.with_metadata(TITLE, title.clone()),
-                None => _ = like.metadata.remove(TITLE),
-            }
-            if like == **there {
-                (kept, trusted) = (kept + 1, trusted + u64::from(message.trust != there.trust));
-                *message = like;
-            }
-        }
-        Ok((kept, trusted))
     }
 }
 
@@ -187,7 +156,8 @@ pub(super) async fn write(places: Vec<Position>, mut group: Group) -> Result<Gro
     let mut stored = group.store(0..places.len()).await;
     // Again while another import stores the same messages: each is made like the stored one once.
     while matches!(stored, Err(Error::IdConflict { .. })) {
-        let (kept, trusted) = group.keep_stored().await?;
+        let Group::Messages(messages) = &mut group else { break };
+        let (kept, trusted) = messages.keep_stored().await?;
         written.trusted_before += trusted;
         if kept == 0 {
             break;

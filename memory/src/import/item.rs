@@ -19,6 +19,8 @@ pub enum Item {
         within: Within,
         /// The session's name.
         session: String,
+        /// Whether the file has that name. Else it was made of the file's name and the line, or is the caller's.
+        session_is_told: bool,
         /// The message.
         message: Box<Message>,
         /// The file does not say when it was said.

@@ -57,10 +57,10 @@ impl Reader {
             Some(Value::Array(messages)) => messages,
             Some(_) => return sink.reject(at, "the member messages is no list"),
             None => {
-                let session = named.unwrap_or_else(|| self.session.clone());
-                let index = self.indexes.entry(fingerprint(&session)).or_default();
+                let (session, is_told) = (named.as_ref().unwrap_or(&self.session), named.is_some());
+                let index = self.indexes.entry(fingerprint(session)).or_default();
                 *index += 1;
-                return message(at, &session, *index - 1, object, self.now, sink);
+                return message(at, (session, is_told), *index - 1, object, self.now, sink);
             }
         };
         self.conversation(at, named.or_else(|| take_text(&mut object, "id")), messages, sink)
@@ -75,6 +75,7 @@ impl Reader {
     ) -> Result<(), Stopped> {
         // A name made of the line occurs once, so nothing has to be kept of it.
         let mut once = 0;
+        let is_told = named.is_some();
         let (session, index) = match named {
             Some(name) => {
                 let index = self.indexes.entry(fingerprint(&name)).or_default();
@@ -85,7 +86,7 @@ impl Reader {
         for (place, value) in (0u64..).zip(messages) {
             let here = at.of_message(place);
             match value {
-                Value::Object(object) => message(here, &session, *index, object, self.now, sink)?,
+                Value::Object(object) => message(here, (&session, is_told), *index, object, self.now, sink)?,
                 _ => sink.reject(here, "not a message: it is no JSON object")?,
             }
             *index += 1;
@@ -96,7 +97,7 @@ impl Reader {
 
 fn message(
     here: Position,
-    session: &str,
+    (session, is_told): (&str, bool),
     index: u64,
     mut object: Map<String, Value>,
     now: Timestamp,
@@ -130,7 +131,7 @@ fn message(
             if let Some(Value::Object(metadata)) = metadata {
                 message.metadata = metadata;
             }
-            sink.message(here, session, message, said.is_none())
+            sink.message_of(here, (session, is_told), message, said.is_none())
         }
         Err(error) => sink.reject(here, &error),
     }

@@ -79,11 +79,22 @@ impl Sink {
         self.items.blocking_send((item, room)).map_err(|_| Stopped)
     }
 
-    /// Puts a message of a file that another program wrote.
+    /// Puts a message of a session that a file of another program names.
     pub(super) fn message(
         &self,
         at: Position,
         session: &str,
+        message: Message,
+        time_is_inferred: bool,
+    ) -> Result<(), Stopped> {
+        self.message_of(at, (session, true), message, time_is_inferred)
+    }
+
+    /// Puts a message of a file that another program wrote, with the name of its session and whether the file has that.
+    pub(super) fn message_of(
+        &self,
+        at: Position,
+        (session, session_is_told): (&str, bool),
         mut message: Message,
         time_is_inferred: bool,
     ) -> Result<(), Stopped> {
@@ -91,7 +102,7 @@ impl Sink {
             message.trust = Trust::Untrusted;
         }
         let (Position { line, within }, session, message) = (at, session.to_owned(), Box::new(message));
-        self.put(Item::Message { line, within, session, message, time_is_inferred })
+        self.put(Item::Message { line, within, session, session_is_told, message, time_is_inferred })
     }
 
     /// Puts a rejection.

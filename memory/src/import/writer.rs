@@ -1,15 +1,15 @@
 //! Writing what was read: batches that are durable before the next is read, bad items set apart, the good ones kept.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use memory_core::engine::{Scoped, Session};
 use memory_core::error::{Cause, Transience};
-use memory_core::{Error, Message, MessageId, Result, SessionId, StoredMessage, StoredRecord, Timestamp};
+use memory_core::{Error, Message, MessageId, Result, SessionId, StoredMessage, StoredRecord};
 use tokio::task::{JoinError, JoinSet};
 
-use super::branched::{part, shared};
 use super::group::{Group, GroupOutcome, write};
 use super::item::Item;
+use super::messages::{Messages, shared};
 use super::patience::patiently;
 use super::position::Position;
 use super::refusal::{Refusal, named};
@@ -42,6 +42,7 @@ struct Batch {
 #[derive(Debug)]
 struct ReadMessage {
     message: Message,
+    session_is_told: bool,
     time_is_inferred: bool,
 }
 
@@ -69,14 +70,16 @@ impl Writer {
             tally.is_of_use();
         }
         match item {
-            Item::Message { line, within, session, message, time_is_inferred } => match SessionId::new(&session) {
-                Ok(session) => {
-                    waiting.count(weight);
-                    let said = ReadMessage { message: *message, time_is_inferred };
-                    waiting.messages.entry(session).or_default().push((Position { line, within }, said));
+            Item::Message { line, within, session, session_is_told, message, time_is_inferred } => {
+                match SessionId::new(&session) {
+                    Ok(session) => {
+                        waiting.count(weight);
+                        let said = ReadMessage { message: *message, session_is_told, time_is_inferred };
+                        waiting.messages.entry(session).or_default().push((Position { line, within }, said));
+                    }
+                    Err(error) => tally.reject(Position { line, within }, Refusal::of_message(&error, &message)),
                 }
-                Err(error) => tally.reject(Position { line, within }, Refusal::of_message(&error, &message)),
-            },
+            }
             Item::Row { line, row } => {
                 tally.is_export = true;
                 waiting.count(weight);
@@ -158,18 +161,14 @@ async fn write_messages(
     said: Vec<(Position, ReadMessage)>,
     shared: HashSet<MessageId>,
 ) -> Result<GroupOutcome> {
-    let is_timeless: Vec<bool> = said.iter().map(|(_, said)| said.time_is_inferred).collect();
-    let (places, mut messages): (Vec<Position>, Vec<Message>) =
-        said.into_iter().map(|(at, said)| (at, said.message)).unzip();
-    let (known, _) = part(&session, &mut messages, &shared).await?;
-    let known: HashMap<MessageId, Timestamp> =
-        known.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))).collect();
-    let mut timeless = HashSet::new();
-    for (message, _) in messages.iter_mut().zip(is_timeless).filter(|(_, is_timeless)| *is_timeless) {
-        message.at = known.get(&message.id).copied().unwrap_or(message.at);
-        timeless.insert(message.id);
+    let mut messages = Messages::of(session, said.iter().all(|(_, said)| said.session_is_told));
+    let mut places = Vec::with_capacity(said.len());
+    for (at, ReadMessage { message, time_is_inferred, .. }) in said {
+        places.push(at);
+        messages.push(message, time_is_inferred);
     }
-    write(places, Group::Messages(session, messages, timeless)).await
+    messages.prepare(&shared).await?;
+    write(places, Group::Messages(messages)).await
 }
 
 fn broke_down(source: JoinError) -> Error {

@@ -237,8 +237,8 @@ impl Inner {
         }
     }
 
-    /// Searches by meaning, first in what matches `then`: by that of the `rewritten` words, if there are any, else by that of the
-    /// question. Returns the vector of the question too, if the first index of vectors has its space.
+    /// Searches by meaning, at once in all and in what matches `then`, whose hits count first: by that of the `rewritten` words, if
+    /// there are any, else by that of the question. Returns the vector of the question too, if the first index of vectors has its space.
     async fn vector_leg(
         &self,
         (scope, stages): (&Scope, &Stages),

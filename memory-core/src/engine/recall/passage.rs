@@ -111,7 +111,7 @@ impl Inner {
         self.read_passages(search, legs, &messages)
     }
 
-    /// Returns how much each record matters that was read. That changes with time and use, so no index holds it.
+    /// Returns how much each record among these matters. That changes with time and use, so no index holds it.
     fn importance(&self, seen: &[(&ItemId, &Content)]) -> HashMap<ItemId, f32> {
         let now = self.clock.now();
         let of_record = |(item, content): &(&ItemId, &Content)| match content {

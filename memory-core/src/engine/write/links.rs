@@ -143,10 +143,11 @@ impl Scoped {
         // Another text may have been put there since.
         let says_it = |stored: &StoredRecord| self::identity(inner, &stored.record) == identity;
         // What was over when it was told is the same fact, however often it is told.
-        let is_over_alike =
-            |stored: &StoredRecord| stored.record.superseded.is_none() && stored.record.validity() == told.validity();
+        let is_true_then = |stored: &StoredRecord| {
+            !self.is_past(stored.record.validity().1) || stored.record.validity() == told.validity()
+        };
         let is_current = |stored: &StoredRecord| {
-            !gives_way(stored) && (!self.is_retired(stored) || is_over_alike(stored)) && says_it(stored)
+            !gives_way(stored) && !self.is_closed(stored) && is_true_then(stored) && says_it(stored)
         };
         let is_now = |stored: &StoredRecord| is_current(stored) && !self.is_over(stored);
         // What an earlier version made is older than all links.
@@ -242,11 +243,16 @@ impl Scoped {
         record.superseded.is_none() && !record.hold && self.is_past(record.expires_at())
     }
 
-    /// Returns whether the record takes no more tellings, so that the same statement becomes a new record.
+    /// Returns whether the record is no longer current: the same statement becomes a new record, unless the truth of both was over at
+    /// the same time.
     pub(crate) fn is_retired(&self, stored: &StoredRecord) -> bool {
+        self.is_closed(stored) || self.is_past(stored.record.validity().1)
+    }
+
+    /// Returns whether the record takes no more tellings: it is superseded, or has expired and is on hold.
+    fn is_closed(&self, stored: &StoredRecord) -> bool {
         let record = &stored.record;
-        let is_held = record.hold && self.is_past(record.expires_at());
-        record.superseded.is_some() || is_held || self.is_past(record.validity().1)
+        record.superseded.is_some() || record.hold && self.is_past(record.expires_at())
     }
 
     fn is_past(&self, at: Option<Timestamp>) -> bool {

@@ -350,7 +350,7 @@ impl Scoped {
     ///
     /// A record shows the fold of its tellings: only those of the highest trust add tags, metadata, an importance and so on.
     /// Forgetting a source takes back what was told from it. A fact whose record is superseded, or no longer true, becomes a
-    /// new record. A fact whose record has expired begins anew.
+    /// new record, unless it is told with the same times. A fact whose record has expired begins anew.
     ///
     /// A record is stored only while all its sources are. If a source is forgotten during this call, the record is refused or
     /// forgotten too, even if the call is dropped and reaches the store later.

@@ -108,6 +108,15 @@ async fn other_words_under_an_id_that_is_taken_are_refused() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conversation_that_the_file_does_not_name_is_not_stored_twice() {
+    let ada = owner().await;
+    let line = json!({"messages": [{"id": id(1), "role": "user", "content": "a dough of rye"}]}).to_string();
+    assert_eq!(counts(&import(&ada, format!("{line}\n")).await), [1, 0, 0, 0]);
+    // The line has moved, and with it the name that is made of it.
+    assert_eq!(counts(&import(&ada, format!("\n{line}\n")).await), [0, 0, 0, 1]);
+}
+
 #[cfg(feature = "sqlite")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_waits_in_a_journal_is_parted_too() {
