@@ -54,7 +54,7 @@ impl Messages {
         self.are_timeless.push(is_timeless);
     }
 
-    /// Parts them from other sessions ([`Messages::part`]), and gives those whose times are not told the time under which they are
+    /// Parts them from other sessions, and gives those whose times are not told the time under which they are
     /// stored.
     pub(super) async fn prepare(&mut self, shared: &HashSet<MessageId>) -> Result<()> {
         if !self.session_is_told && !self.are_timeless.contains(&true) {
