@@ -201,7 +201,8 @@ impl Database {
         self.build_finding(self.connect().await?, None, finding).await
     }
 
-    /// Returns the buffer of conversations for a model, if they are for one. Without one, nothing is folded that no settings ask for.
+    /// Returns the buffer of conversations; `reader` is the model that they are for. Without a model, windows are folded only where
+    /// the settings ask for it.
     fn buffer(&self, reader: Option<&Reader>) -> BufferConfig {
         // Whoever asks the program for a context wants one, also where the last thing said is a long page.
         let said = self.beside.buffer().with_oversize(self.beside.oversize().unwrap_or(Oversize::TruncateMiddle));

@@ -87,7 +87,7 @@ impl Client {
         Ok((is_well, body))
     }
 
-    /// Returns how long a request takes that asks no store, whatever is answered, each behind a pause.
+    /// Returns how long a request takes that asks no store, whatever is answered, with a pause before each.
     async fn floor(&mut self, rounds: usize, path: &str, pause: Duration) -> Outcome<u64> {
         let mut times = Times::default();
         for _ in 0..rounds {
@@ -151,7 +151,7 @@ async fn compare() -> Outcome<()> {
     // No page has no sessions: it is refused once the token was found.
     let behind = client.floor(rounds, "/v1/sessions?limit=0", Duration::ZERO).await?;
     tell(&format!("one that needs a token        {behind:6}"))?;
-    // By then processors sleep, and what they held is no longer near. A call that takes milliseconds leaves them so, too.
+    // After a pause processors sleep and caches are cold, as they are after a call that takes milliseconds.
     let woken = client.floor(rounds, "/v1/sessions?limit=0", PAUSE).await?;
     tell(&format!("the same behind a pause       {woken:6}"))?;
     let mut beyond = Vec::new();

@@ -99,10 +99,11 @@ impl Scoped {
 
     /// Returns the messages with these ids, in order; absent and forgotten ids are skipped.
     pub async fn messages(&self, ids: &[MessageId]) -> Result<Vec<StoredMessage>> {
-        Ok(self.inner().chat.store().get(self.scope(), ids).await?.messages)
+        Ok(self.known(ids).await?.messages)
     }
 
-    /// Returns the messages with these ids, in order, and which of the ids are forgotten messages'. Absent ids are skipped.
+    /// Returns the messages with these ids, in order, and the ids among them that belong to forgotten messages. Absent ids are
+    /// skipped.
     pub async fn known(&self, ids: &[MessageId]) -> Result<FoundMessages> {
         self.inner().chat.store().get(self.scope(), ids).await
     }

@@ -54,8 +54,7 @@ impl Messages {
         self.are_timeless.push(is_timeless);
     }
 
-    /// Parts them from other sessions, and gives those whose times are not told the time under which they are
-    /// stored.
+    /// Parts them from other sessions, and gives those whose times are not told the time under which they are stored.
     pub(super) async fn prepare(&mut self, shared: &HashSet<MessageId>) -> Result<()> {
         if !self.session_is_told && !self.are_timeless.contains(&true) {
             return Ok(());
@@ -74,9 +73,10 @@ impl Messages {
     /// Own ids are looked up first: where one is known, the message was stored under it before, and the other session may be gone.
     async fn part(&mut self, shared: &HashSet<MessageId>) -> Result<(HashMap<MessageId, StoredMessage>, u64)> {
         let session = &self.session;
-        let own = |id: MessageId| message_id(session.id().name(), 0, &["branched", &id.to_string()]);
-        let owns = self.all.iter().filter(|_| self.session_is_told).map(|message| own(message.id));
-        let ids: Vec<MessageId> = self.all.iter().map(|message| message.id).chain(owns).collect();
+        let own = |message: &Message| message_id(session.id().name(), 0, &["branched", &message.id.to_string()]);
+        // None for a session that the file does not name.
+        let own_ids: Vec<MessageId> = self.all.iter().filter(|_| self.session_is_told).map(own).collect();
+        let ids: Vec<MessageId> = self.all.iter().map(|message| message.id).chain(own_ids.iter().copied()).collect();
         let known = patiently(|| async {
             let known = session.scoped().known(&ids).await?;
             // What is not told might be stored, or forgotten.
@@ -85,8 +85,7 @@ impl Messages {
         let known = known.await?;
         let mut rows: HashMap<MessageId, StoredMessage> = known.messages.into_iter().map(|row| (row.id, row)).collect();
         let mut parted = 0;
-        for message in self.all.iter_mut().filter(|_| self.session_is_told) {
-            let own = own(message.id);
+        for (message, own) in self.all.iter_mut().zip(own_ids) {
             let is_known = rows.contains_key(&own) || known.forgotten.contains(&own);
             let is_elsewhere = match rows.get(&message.id).and_then(|row| Some((row, row.message.as_deref()?))) {
                 Some((row, there)) => row.session != *session.id() && says_the_same(message, there),

@@ -77,9 +77,10 @@ impl Inner {
         &self,
         search: &Search,
         legs: &mut OfEach<Legs>,
-        best: &HashSet<Key<'_>>,
+        best: &[Candidate],
         read: &OfEach<Hydrated>,
     ) {
+        let best: HashSet<Key<'_>> = best.iter().map(Candidate::key).collect();
         let each = legs.iter_mut().zip(read.iter());
         let look = |(legs, (owner, read)): (&mut Legs, (Option<&Scope>, &Hydrated))| {
             let seen = read.contents().filter(|(item, _)| best.contains(&(owner, *item)));

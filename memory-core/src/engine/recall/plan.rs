@@ -92,7 +92,7 @@ impl Scoped {
     pub(super) async fn choose(&self, found: Found<'_>, shown: &HashSet<MessageId>, unwanted: Unwanted<'_>) -> Chosen {
         let inner = self.inner();
         let Found { recall: Recall { search, filter, turn, quota, .. }, mut legs, best, mut read } = found;
-        inner.look_again(search, &mut legs, &best.iter().map(Candidate::key).collect(), &read);
+        inner.look_again(search, &mut legs, &best, &read);
         let relevance = legs.relevance(turn, shown);
         let is_relevant = legs.is_relevant(turn, relevance, shown);
         let mut receipt = legs.receipt();

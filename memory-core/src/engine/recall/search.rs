@@ -83,7 +83,7 @@ impl Scoped {
         let (mut legs, mut read) = inner.find(self.scope(), search, &filter, None, unembedded).await;
         let best = legs.best(search, inner.clock.now());
         inner.hydrate_each(self.scope(), best.iter(), &filter, &mut read).await;
-        inner.look_again(search, &mut legs, &best.iter().map(Candidate::key).collect(), &read);
+        inner.look_again(search, &mut legs, &best, &read);
         let mut receipt = legs.receipt();
         let candidates = inner.arranged(self.scope(), search, &filter, &legs, &mut read).await;
         let candidates: Vec<&Candidate> = candidates.iter().collect();

@@ -143,11 +143,11 @@ impl Scoped {
         // Another text may have been put there since.
         let says_it = |stored: &StoredRecord| self::identity(inner, &stored.record) == identity;
         // What was over when it was told is the same fact, however often it is told.
-        let is_true_then = |stored: &StoredRecord| {
-            !self.is_past(stored.record.validity().1) || stored.record.validity() == told.validity()
+        let is_of_other_times = |stored: &StoredRecord| {
+            self.is_past(stored.record.validity().1) && stored.record.validity() != told.validity()
         };
         let is_current = |stored: &StoredRecord| {
-            !gives_way(stored) && !self.is_closed(stored) && is_true_then(stored) && says_it(stored)
+            !gives_way(stored) && !self.is_closed(stored) && !is_of_other_times(stored) && says_it(stored)
         };
         let is_now = |stored: &StoredRecord| is_current(stored) && !self.is_over(stored);
         // What an earlier version made is older than all links.

@@ -117,6 +117,21 @@ async fn a_conversation_that_the_file_does_not_name_is_not_stored_twice() {
     assert_eq!(counts(&import(&ada, format!("\n{line}\n")).await), [0, 0, 0, 1]);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_imports_at_once_of_what_branched_keep_both_whole() {
+    let timeless = |talk: String| talk.replace(r#""at":"#, r#""nothing":"#);
+    assert_ne!(timeless(trunk()), trunk());
+    for round in 0..20 {
+        let ada = owner().await;
+        let (first, second) =
+            if round % 2 == 0 { (trunk(), branch()) } else { (timeless(trunk()), timeless(branch())) };
+        let (one, other) = tokio::join!(import(&ada, first), import(&ada, second));
+        assert_eq!((counts(&one), counts(&other)), ([3, 0, 0, 0], [3, 0, 0, 0]), "{one:?} {other:?}");
+        assert_eq!(words(&ada, "branch").await, BRANCH);
+        assert_eq!(words(&ada, "trunk").await.len(), 3);
+    }
+}
+
 #[cfg(feature = "sqlite")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_waits_in_a_journal_is_parted_too() {
