@@ -128,7 +128,11 @@ def compare(options, row, count, table):
     for store, answers in checked.items():
         check(fault(row, f"ours, {store}", count, answers, promised), row, f"ours, {store}", count)
     if row in ("words", "hybrid"):
-        check(None if checked["memory"] == checked["sqlite"] else "the stores differ", row, "ours", count)
+        # Of vectors as long as these an SQLite file holds 8 bits a number, so hits that are almost as near may change places.
+        first = 10 if row == "words" else 1
+        is_same = all(one[:first] == other[:first] for one, other in zip(checked["memory"], checked["sqlite"]))
+        is_same = is_same and overlap(checked["memory"], checked["sqlite"]) >= 0.99
+        check(None if is_same else "the stores differ", row, "ours", count)
     for name in peers:
         most, why = LEFT_OUT.get((row, name), (None, None))
         if most is not None and count > most:

@@ -175,9 +175,13 @@ impl Analysis {
     ///
     /// Only day and year if the language's months are not known; nothing for years beyond the calendar.
     pub fn date(&self, at: Timestamp) -> Vec<(Term, u32)> {
-        let Some((year, month, day)) = at.date() else { return Vec::new() };
+        self.date_words(at).map(|words| self.document(&words)).unwrap_or_default()
+    }
+
+    fn date_words(&self, at: Timestamp) -> Option<String> {
+        let (year, month, day) = at.date()?;
         let month = self.0.months.get(usize::from(month).wrapping_sub(1)).copied().unwrap_or_default();
-        self.document(&format!("{day} {month} {year}"))
+        Some(format!("{day} {month} {year}"))
     }
 
     /// Returns the terms of a question, each once, in the order in which they first occur.
@@ -246,7 +250,9 @@ impl Analysis {
         let is_word = first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase);
         let is_plain = is_word || word.bytes().all(|byte| byte.is_ascii_digit());
         let is_english = self.0.language == Some(Language::English);
-        let is_regular = || !self.0.irregular.contains_key(&*word.to_ascii_lowercase());
+        let is_lower = || word.bytes().all(|byte| !byte.is_ascii_uppercase());
+        let is_irregular = |word: &str| self.0.irregular.contains_key(word);
+        let is_regular = || !if is_lower() { is_irregular(word) } else { is_irregular(&word.to_ascii_lowercase()) };
         (is_english && is_plain && word.len() < Term::MAX_BYTES && is_regular()).then(|| first.to_ascii_lowercase())
     }
 

@@ -15,7 +15,7 @@ use crate::message::StoredMessage;
 use crate::store::chat::SessionState;
 
 pub use changes::Changes;
-pub use message::{NEIGHBOURS, message_entries, own_terms, searched_text};
+pub use message::{NEIGHBOURS, message_entries, searched_text};
 pub(crate) use pieces::passages;
 pub use pieces::{PIECE_WORDS, message_pieces, record_pieces};
 pub use record::record_entry;

@@ -2,7 +2,8 @@
 //!
 //! Every operation runs to its end, so that a dropped future leaves nothing half done. A write or a snapshot runs in a task of
 //! its own. Any other read runs where it is awaited; if it is dropped, a task finishes it. An operation takes a connection
-//! out and puts it back only after a clean end, so that no connection carries an open transaction to the next operation.
+//! out and puts it back only after a clean end, and a snapshot is over before the connection's next statement, so that no
+//! connection carries an open transaction to the next operation.
 
 mod backup;
 mod close;

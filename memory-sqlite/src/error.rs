@@ -14,9 +14,11 @@ pub(crate) fn classify(source: Driver, doing: &'static str) -> Error {
             // The low byte is the primary result code; the rest only refines it.
             of_code(code.unwrap_or_default() & PRIMARY, source, doing)
         }
-        Driver::Io(_) | Driver::WorkerCrashed | Driver::PoolTimedOut | Driver::BeginFailed => {
-            failed(source, doing, TRANSIENT)
-        }
+        Driver::Io(_)
+        | Driver::WorkerCrashed
+        | Driver::PoolTimedOut
+        | Driver::BeginFailed
+        | Driver::InvalidSavePointStatement => failed(source, doing, TRANSIENT),
         Driver::ColumnDecode { .. } | Driver::Decode(_) => Error::corrupt(BACKEND, source),
         _ => failed(source, doing, Transience::Permanent),
     }

@@ -9,6 +9,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::fold::{fold, fold_owned, is_latin};
 use super::{Language, words};
+use crate::store::text::Term;
 
 /// The languages that are told apart by their words, in Latin script.
 const LATIN: [Language; 7] = [
@@ -36,29 +37,46 @@ static TABLE: LazyLock<HashMap<String, u8>> = LazyLock::new(|| {
 /// So many words of one language tell that a question is in it. One may be a word of the analysis' language too ("die hard").
 const ENOUGH: usize = 2;
 
+/// What a word tells of the language of a text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sign {
+    /// Whether the analysis drops it.
+    is_own: bool,
+    /// Whether it has marks, which English words have not.
+    is_marked: bool,
+    /// The other languages, a bit each, in which it is without content.
+    others: u8,
+}
+
+impl Sign {
+    /// Returns what a word in lower case tells to an analysis of `language`. `bare` is the word without marks; `is_own` tells whether
+    /// the analysis drops it.
+    pub(super) fn of(language: Language, word: &str, bare: &str, is_own: bool) -> Self {
+        let own = LATIN.iter().position(|other| *other == language).map_or(0, |place| 1 << place);
+        Self {
+            is_own,
+            is_marked: word != bare && bare.is_ascii() && language == Language::English,
+            others: TABLE.get(bare).copied().unwrap_or(0) & !own,
+        }
+    }
+}
+
 /// What a text tells of the language that it is in, word by word.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Tongue {
-    language: Option<Language>,
     own: usize,
     counts: [usize; LATIN.len()],
     is_marked: bool,
 }
 
 impl Tongue {
-    /// Begins a text for an analysis of `language`.
-    pub(super) fn new(language: Option<Language>) -> Self {
-        Self { language, own: 0, counts: [0; LATIN.len()], is_marked: false }
-    }
-
-    /// Counts a word in lower case. `bare` is the word without marks; `is_own` tells whether the analysis drops it.
-    pub(super) fn hear(&mut self, word: &str, bare: &str, is_own: bool) {
+    /// Counts what a word tells.
+    pub(super) fn hear(&mut self, Sign { is_own, is_marked, others }: Sign) {
         self.own += usize::from(is_own);
-        self.is_marked |= word != bare && bare.is_ascii() && self.language == Some(Language::English);
-        if let Some(bits) = TABLE.get(bare) {
-            let others = self.counts.iter_mut().zip(LATIN).enumerate();
-            for (place, (count, _)) in others.filter(|(_, (_, language))| self.language != Some(*language)) {
-                *count += usize::from(bits & (1 << place) != 0);
+        self.is_marked |= is_marked;
+        if others != 0 {
+            for (place, count) in self.counts.iter_mut().enumerate() {
+                *count += usize::from(others & (1 << place) != 0);
             }
         }
     }
@@ -108,6 +126,11 @@ pub(super) fn ends(bare: &str, sink: &mut dyn FnMut(&str)) {
         let text = text.unwrap_or_default();
         sink(&if is_first { format!("{text}*") } else { format!("*{text}") });
     }
+}
+
+/// Returns whether a term may be one that [`ends`] gives: it holds the code of `*`, or is the hash of a text that is too long.
+pub(super) fn is_end(term: &Term) -> bool {
+    term.as_str().contains("X2a") || term.as_str().starts_with('H')
 }
 
 /// Returns whether a word is in another script than Latin.

@@ -1,7 +1,7 @@
 //! The pieces that a text is split into.
 
 /// The kind of a piece of text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     /// A word in lower case: to be checked for stop words and stemmed.
     Word,
@@ -27,11 +27,6 @@ impl Pieces {
     pub(super) fn push(&mut self, piece: Piece, text: &str) {
         self.text.push_str(text);
         self.ends.push((piece, self.text.len()));
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.text.clear();
-        self.ends.clear();
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (Piece, &str)> {

@@ -34,9 +34,17 @@ pub(super) fn pieces(text: &str, apostrophes: Apostrophes, casing: Casing, sink:
     let mut splitter = Splitter { apostrophes, casing, lower: String::new(), sink };
     let mut run = Run { start: 0, is_dense: false };
     let mut previous = ' ';
-    let mut rest = text.char_indices().peekable();
-    while let Some((at, c)) = rest.next() {
-        let next = rest.peek().map_or(' ', |(_, next)| *next);
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let letters = rest.bytes().take_while(u8::is_ascii_lowercase).count();
+        if letters > 0 && !run.is_dense {
+            // Most of most texts.
+            previous = 'a';
+            at += letters;
+            continue;
+        }
+        let mut chars = rest.chars();
+        let (c, next) = (chars.next().unwrap_or(' '), chars.next().unwrap_or(' '));
         let class = match class(c) {
             Class::Mark if run.is_dense => Class::Dense,
             Class::Mark => Class::Word,
@@ -52,6 +60,7 @@ pub(super) fn pieces(text: &str, apostrophes: Apostrophes, casing: Casing, sink:
             run = Run { start, is_dense: class == Class::Dense };
         }
         previous = c;
+        at += c.len_utf8();
     }
     splitter.run(text.get(run.start..).unwrap_or_default(), run.is_dense);
 }
@@ -125,6 +134,9 @@ impl Splitter<'_> {
     fn run(&mut self, run: &str, is_dense: bool) {
         if is_dense {
             return dense::pairs(run, self.sink);
+        }
+        if !run.is_empty() && run.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            return (self.sink)(Piece::Word, run);
         }
         let name = run.trim_matches(is_sign);
         if name.is_empty() {

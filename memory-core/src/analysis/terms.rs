@@ -2,7 +2,7 @@
 
 use foldhash::HashSet;
 
-use super::foreign::Tongue;
+use super::foreign::{Sign, Tongue};
 use super::piece::{Piece, Pieces};
 use super::{Analysis, dense, fold, term};
 use crate::store::text::Term;
@@ -25,14 +25,19 @@ impl Analysis {
         self.tongue(pieces.words().collect::<HashSet<&str>>().into_iter())
     }
 
-    /// Returns what the words of a text tell of its language. Nothing if the analysis is of none.
+    /// Returns what the words of a text tell of its language.
     pub(super) fn tongue<'a>(&self, words: impl Iterator<Item = &'a str>) -> Tongue {
-        let mut tongue = Tongue::new(self.0.language);
-        for word in words.filter(|_| self.0.language.is_some()) {
-            let bare = fold::fold(word);
-            tongue.hear(word, &bare, self.0.stop.contains(&*bare) || self.0.question.contains(&*bare));
-        }
+        let mut tongue = Tongue::default();
+        words.for_each(|word| tongue.hear(self.sign(word)));
         tongue
+    }
+
+    /// Returns what a word in lower case tells of the language of a text. Nothing if the analysis is of none.
+    pub(super) fn sign(&self, word: &str) -> Sign {
+        let Some(language) = self.0.language else { return Sign::default() };
+        let bare = fold::fold(word);
+        let is_own = self.0.stop.contains(&*bare) || self.0.question.contains(&*bare);
+        Sign::of(language, word, &bare, is_own)
     }
 
     /// Returns each term of the pieces once, in their order.

@@ -272,7 +272,7 @@ impl Board {
             return Ok(None);
         }
         let index = inner.vectors().ok_or_else(without_embedder)?;
-        let Some(piece) = passages(value, PIECE_WORDS).into_iter().next() else { return Ok(None) };
+        let Some(piece) = passages(value, PIECE_WORDS).next() else { return Ok(None) };
         let texts = [piece];
         let embedded = index.embed_texts(self.scoped.scope(), &texts);
         let vector = inner.in_time("embed an entry of a board", embedded).await?.pop();

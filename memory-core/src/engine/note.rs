@@ -169,7 +169,7 @@ impl Scoped {
     /// Returns the directions of the pieces of a note, if there is an embedder and it answers.
     async fn pieces_of(&self, record: &Record) -> (Vec<Direction>, Vec<Degraded>) {
         let Some(index) = self.inner().vectors() else { return (Vec::new(), Vec::new()) };
-        let texts = passages(&record.text, PIECE_WORDS);
+        let texts: Vec<&str> = passages(&record.text, PIECE_WORDS).collect();
         let embedded = self.inner().in_time("embed a note", index.embed_texts(self.scope(), &texts)).await;
         let directions = embedded.and_then(|vectors| {
             let vectors = vectors.into_iter().filter(|vector| !vector.is_empty());

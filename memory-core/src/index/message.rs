@@ -33,9 +33,8 @@ const DAMPED_ABOVE: f32 = 30.0;
 /// come from one read. Summaries are left out. A forgotten message is deleted from the index and lends nothing; so is an
 /// instruction, because it is the application's text and no memory.
 ///
-/// A message's own terms are those of [`own_terms`] and, for the first message of a session, those of its
-/// [`title`](Message::title). Its near
-/// terms are those of the messages one and two numbers before and after it:
+/// A message's own terms are those of [`searched_text`], those of its date in words and, for the first message of a session, those of
+/// its [`title`](Message::title). Its near terms are those of the messages one and two numbers before and after it:
 /// `count × w × min(1, 30 / terms of this) × min(1, 30 / terms of the neighbour)`, added up, where `w` is 0.4 at one place and
 /// 0.15 at two. Dates are not lent, nor terms that would count less than 0.0001.
 ///
@@ -109,11 +108,6 @@ pub(super) fn entries(analysed: &BTreeMap<Seq, Analysed<'_>>, state: &SessionSta
         });
     }
     changes
-}
-
-/// Returns the own terms of a message: those of [`searched_text`], and those of its date in words.
-pub fn own_terms(analysis: &Analysis, message: &Message) -> Vec<(Term, u32)> {
-    with_date(analysis, &analysis.document(&searched_text(message)), message)
 }
 
 /// Adds the terms of the date. A message without words gets none, so that its date alone does not make it findable.

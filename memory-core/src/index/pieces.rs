@@ -1,5 +1,7 @@
 //! Pieces: texts cut into parts that an embedder can read whole.
 
+use std::ops::Range;
+
 use crate::analysis::{head_of, is_dense};
 use crate::message::Message;
 use crate::record::Record;
@@ -32,34 +34,24 @@ pub fn record_pieces(record: &Record, words: usize) -> Vec<String> {
 /// Cuts `text` into pieces of at most `words` words, at least 1, that do not overlap. Drops only blanks between pieces, and
 /// what is beyond [`crate::analysis::DOCUMENT_BYTES`].
 fn pieces(text: &str, words: usize) -> Vec<String> {
-    passages(text, words).into_iter().map(str::to_owned).collect()
+    passages(text, words).map(str::to_owned).collect()
 }
 
 /// Cuts `text` into pieces as [`message_pieces`] does, without a speaker.
-pub(crate) fn passages(text: &str, words: usize) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let mut start = 0;
-    let mut end = 0;
-    let mut count = 0;
-    for unit in units(head_of(text)) {
-        if count == words.max(1) {
-            pieces.extend(text.get(start..end));
-            count = 0;
+pub(crate) fn passages(text: &str, words: usize) -> impl Iterator<Item = &str> {
+    let text = head_of(text);
+    let mut units = units(text);
+    std::iter::from_fn(move || {
+        let Range { start, mut end } = units.next()?;
+        if let Some(last) = units.by_ref().take(words.max(1) - 1).last() {
+            end = last.end;
         }
-        if count == 0 {
-            start = unit.start;
-        }
-        end = unit.end;
-        count += 1;
-    }
-    if count > 0 {
-        pieces.extend(text.get(start..end));
-    }
-    pieces
+        text.get(start..end)
+    })
 }
 
 /// Returns the units that count as one word: a run without blanks, 32 bytes of a longer run, or a character of a dense script.
-fn units(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
+fn units(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut rest = text.char_indices().peekable();
     std::iter::from_fn(move || {
         while rest.next_if(|(_, c)| c.is_whitespace()).is_some() {}

@@ -4,7 +4,8 @@
 mod tests;
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+
+use foldhash::HashMap;
 
 use crate::id::ItemId;
 use crate::rank::recency::Decay;
@@ -161,7 +162,8 @@ type Added = Box<dyn Fn(Option<(usize, f32)>) -> f64>;
 /// Fuses by a rule that is made for each leg from the scores of its items, best first.
 fn fuse(legs: &[Leg], rule: impl Fn(&Leg, &[f32]) -> Added) -> Vec<Fused> {
     let mut fused: Vec<Fused> = Vec::new();
-    let mut places: HashMap<&ItemId, usize> = HashMap::with_capacity(legs.iter().map(|leg| leg.candidates.len()).sum());
+    let mut places: HashMap<&ItemId, usize> = HashMap::default();
+    places.reserve(legs.iter().map(|leg| leg.candidates.len()).sum());
     let mut rules = Vec::with_capacity(legs.len());
     for (index, leg) in legs.iter().enumerate() {
         let mut scores = Vec::with_capacity(leg.candidates.len());

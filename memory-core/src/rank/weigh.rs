@@ -1,6 +1,6 @@
 //! Weights on the scores of a leg before fusion: for role, speaker, time, span and neighbours.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::fields::Fields;
 use crate::id::{Seq, SessionId, Unit};

@@ -4,15 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use memory_core::error::{Error, Result};
 use memory_core::outlive::Awaited;
-use sqlx::SqliteConnection;
+use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::connect;
 use super::opened::Opened;
 use super::place::Access;
-use super::work::{Work, run};
-use crate::error::lost;
+use super::work::Work;
+use crate::error::{Doing as _, lost};
 
 /// A pool of reading connections. As many work at once as there are permits.
 pub(super) struct Readers {
@@ -68,13 +68,14 @@ impl Readers {
                 Some(connection) => connection,
                 None => connect::reader(config, place.access).await?,
             };
-            if is_snapshot {
-                run(&mut connection, "BEGIN", doing).await?;
-            }
-            let answer = work(&mut connection).await?;
-            if is_snapshot {
-                run(&mut connection, "COMMIT", doing).await?;
-            }
+            let answer = if is_snapshot {
+                // Dropped, it is rolled back before the connection's next statement, and nobody waits for that. Should that have failed,
+                // the next one fails here, and closes the connection: a plain `begin` would nest in what is left.
+                let mut snapshot = connection.begin_with("BEGIN").await.doing(doing)?;
+                work(&mut snapshot).await?
+            } else {
+                work(&mut connection).await?
+            };
             if place.access == Access::Still {
                 // The file was read without locks, so others may have replaced it.
                 place.check()?;

@@ -88,6 +88,25 @@ async fn a_panicking_work_leaves_no_open_transaction() {
 }
 
 #[tokio::test]
+async fn a_snapshot_that_cannot_be_ended_is_not_what_the_next_one_sees() {
+    let (_folder, config) = place();
+    let file = Sqlite::connect(config.with_readers(1)).await.unwrap();
+    let ended = file.snapshot("end", |connection| {
+        Box::pin(async move { connect::run(connection, "ROLLBACK").await.map_err(Error::from) })
+    });
+    ended.await.unwrap();
+    let next = file.snapshot("read", |connection| Box::pin(count(connection))).await;
+    assert!(next.unwrap_err().is_retryable());
+    insert(&file, "a", false).await.unwrap();
+    assert_eq!(file.snapshot("read", |connection| Box::pin(count(connection))).await.unwrap(), 1);
+}
+
+/// Returns how many owners a connection sees.
+async fn count(connection: &mut SqliteConnection) -> Result<i64> {
+    connect::scalar(connection, "SELECT count(*) FROM owner").await.map_err(Error::from)
+}
+
+#[tokio::test]
 async fn a_lock_of_another_process_is_waited_for_and_then_a_passing_fault() {
     let (_folder, config) = place();
     let patience = std::time::Duration::from_millis(30);

@@ -1,6 +1,6 @@
 //! `scoped.context`: what to send to a model without a conversation: the synopsis, recalled items, and the query.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use crate::engine::careful::Careful;
 use crate::engine::handle::Scoped;
@@ -83,7 +83,7 @@ impl Scoped {
 
     /// Returns what is recalled within `share` tokens.
     async fn recalled(&self, found: Found<'_>, share: u64, counter: &dyn TokenCounter) -> (Recalled, SearchReceipt) {
-        let (none, now, watch) = (HashSet::new(), found.recall.now, found.recall.watch);
+        let (none, now, watch) = (HashSet::default(), found.recall.now, found.recall.watch);
         let unwanted = |_: &Candidate, content: &Content| content.is_replaced().then_some(Reason::Replaced);
         let Chosen { candidates, taken, mut receipt } = self.choose(found, &none, &unwanted).await;
         let block = Block::fill(&taken.hits, &none, share, counter, now);

@@ -1,7 +1,7 @@
 //! The second stage of ranking, over candidates whose text was read: a reranker judges the best, and near-duplicates stand behind
 //! what adds something.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use crate::analysis::Analysis;
 use crate::engine::hit::Content;

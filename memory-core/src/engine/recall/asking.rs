@@ -1,8 +1,8 @@
 //! A question as each owner is asked it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use tokio::sync::OnceCell;
 
 use crate::error::{Error, Result};

@@ -1,6 +1,6 @@
 //! The block of recalled items: which hits fit, and what became of every candidate.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use crate::engine::hit::Hit;
 use crate::engine::receipt::{Included, LeftOut, Reason, Signals};
@@ -161,7 +161,7 @@ mod tests {
             texts in vec("[a-z &<\n]{0,120}", 0..8), share in 0..900_u64
         ) {
             let hits: Vec<Hit> = texts.iter().map(|text| hit(text)).collect();
-            let block = Block::fill(&hits, &HashSet::new(), share, &Letters, Timestamp(0));
+            let block = Block::fill(&hits, &HashSet::default(), share, &Letters, Timestamp(0));
             prop_assert!(block.tokens <= share);
             let taken: Vec<&Hit> = block.hits(&hits).collect();
             for out in hits.iter().filter(|hit| taken.iter().all(|taken| taken.item != hit.item)) {

@@ -1,8 +1,8 @@
 //! The contents of a context: its parts in order, their tokens, and the receipt. No I/O.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use serde_json::Value;
 
 use crate::engine::hit::Hit;

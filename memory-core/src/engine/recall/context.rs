@@ -1,6 +1,6 @@
 //! `session.context`: the messages to send to a model, within a budget, and the receipt that explains them.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use crate::engine::careful::Careful;
 use crate::engine::event::Event;

@@ -1,6 +1,6 @@
 //! The floor of recall: if no hit is about what was said, a context recalls nothing. A search has no floor.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use crate::analysis::Analysis;
 use crate::fields::Fields;

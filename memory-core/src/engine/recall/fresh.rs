@@ -1,17 +1,20 @@
 //! What truth holds and the index of words, or that of meaning where there is none of words, may not have yet: its evidence is made
 //! from its text.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
 
-use crate::analysis::Analysis;
+use foldhash::HashSet;
+
+use crate::analysis::{Analysis, Counts, Reader};
 use crate::engine::hit::Content;
 use crate::engine::inner::Inner;
 use crate::fields::Fields;
 use crate::filter::Filter;
 use crate::id::{ItemId, MessageId, SessionId};
-use crate::index::{own_terms, record_terms};
+use crate::index::searched_text;
 use crate::scope::Scope;
-use crate::store::text::{Term, TextHit};
+use crate::store::text::TextHit;
+use crate::time::Timestamp;
 
 use super::asking::Asking;
 use super::hydrate::Hydrated;
@@ -73,24 +76,18 @@ impl Legs {
         let mut added = false;
         let Self { terms, text, .. } = self;
         let known: HashSet<MessageId> = text.hits.iter().filter_map(|hit| hit.item.as_message()).collect();
-        let places: HashMap<&Term, usize> = terms.iter().zip(0..).collect();
+        let mut reader = Reader::new(analysis, "", terms);
         for content in fresh {
             let item = content.item();
             if item.as_message().is_some_and(|id| known.contains(&id)) {
                 continue;
             }
-            let Some((counts, fields)) = evidence(content, analysis) else { continue };
+            let Some((words, at, fields)) = evidence(content) else { continue };
             text.hits.retain(|hit| hit.item != item);
-            let mut own = vec![0; terms.len()];
-            for (term, count) in &counts {
-                if let Some(own) = places.get(term).and_then(|place| own.get_mut(*place)) {
-                    *own = *count;
-                }
-            }
+            let Counts { own, length, .. } = reader.read_dated(&words, at);
             if own.iter().all(|count| *count == 0) || !filter.matches(&fields) {
                 continue;
             }
-            let length = counts.iter().fold(0, |sum: u32, (_, count)| sum.saturating_add(*count));
             text.hits.push(TextHit { item, near: vec![0.0; own.len()], own, length, fields });
             text.documents = text.documents.max(1);
             added = true;
@@ -99,14 +96,15 @@ impl Legs {
     }
 }
 
-/// Returns the terms of an item, and what filters see; none for what is never found: summaries, instructions and what was
-/// forgotten.
-fn evidence(content: &Content, analysis: &Analysis) -> Option<(Vec<(Term, u32)>, Fields)> {
+/// Returns the text of an item and the date by which it is found too, if there is one, and what filters see; none for what is never
+/// found: summaries, instructions and what was forgotten.
+fn evidence(content: &Content) -> Option<(Cow<'_, str>, Option<Timestamp>, Fields)> {
     match content {
         Content::Message(row) => {
             let message = row.message.as_ref().filter(|message| !message.role.is_instruction())?;
-            row.covers.is_none().then(|| (own_terms(analysis, message), Fields::of_message(row, message)))
+            let evidence = || (searched_text(message).into(), Some(message.at), Fields::of_message(row, message));
+            row.covers.is_none().then(evidence)
         }
-        Content::Record(stored) => Some((record_terms(analysis, &stored.record), Fields::of_record(&stored.record))),
+        Content::Record(stored) => Some((stored.record.text.as_str().into(), None, Fields::of_record(&stored.record))),
     }
 }

@@ -1,6 +1,6 @@
 //! Hydration: reads the content of candidates from truth, and drops what does not match any more.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::engine::hit::Content;
 use crate::engine::inner::Inner;

@@ -1,8 +1,9 @@
 //! Asking the indexes: their answers to one question, before ranking.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::future::Future;
 
+use foldhash::{HashMap, HashSet};
 use tokio::time::timeout;
 
 use crate::analysis::Period;

@@ -1,8 +1,9 @@
 //! The second look: the best candidates are read from truth, because an index knows neither where in a message its words
 //! stand, nor in which form, nor what else it says.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashSet};
 
 use crate::analysis::{Counts, Reader};
 use crate::engine::hit::Content;
@@ -10,7 +11,7 @@ use crate::engine::inner::Inner;
 use crate::id::{ItemId, Unit};
 use crate::index::{passages, searched_text};
 use crate::message::Message;
-use crate::rank::{Bm25, Decay, ENOUGH, bm25f, importance, tells};
+use crate::rank::{Bm25, Decay, ENOUGH, TermWeights, importance, tells};
 use crate::scope::Scope;
 use crate::store::text::{Term, TextHit, TextHits};
 use crate::time::Timestamp;
@@ -27,6 +28,10 @@ pub(crate) const LOOKED_AT: usize = 32;
 /// How many words a passage has. A message of more terms counts by its best one, as a long document does in search by passages
 /// (Callan 1994): else an answer of a thousand words pays for all of them.
 const PASSAGE_WORDS: usize = 70;
+
+/// How many words of a message are read first to learn whether it tells enough. Most messages that do tell it within them; of the
+/// others a whole passage is read.
+const BEGINNING_WORDS: usize = 30;
 
 /// What a term counts that stands in a long message, but only outside its best passage.
 const OUTSIDE: f32 = 0.1;
@@ -131,34 +136,45 @@ impl Inner {
         let asked: HashSet<Term> = self.analysis.document(&search.words).into_iter().map(|(term, _)| term).collect();
         for (item, message) in messages {
             let text = message.text();
-            // A few words suffice, and the first passage has them.
-            let beginning = passages(&text, PASSAGE_WORDS).into_iter().next().unwrap_or_default();
-            let mut new = 0;
-            self.analysis.each_informative(beginning, &mut |term| {
-                new += usize::from(!asked.contains(&term));
-                new < ENOUGH
-            });
+            let of_beginning = |words| self.news(passages(&text, words).next().unwrap_or_default(), &asked);
+            let few = of_beginning(BEGINNING_WORDS);
+            let new = if few < ENOUGH { of_beginning(PASSAGE_WORDS) } else { few };
             legs.tells.insert(item.clone(), tells(new));
         }
     }
 
+    /// Returns how many informative terms a text has that were not `asked` for, at most [`ENOUGH`].
+    fn news(&self, text: &str, asked: &HashSet<Term>) -> usize {
+        let mut new = 0;
+        self.analysis.each_informative(text, &mut |term| {
+            new += usize::from(!asked.contains(&term));
+            new < ENOUGH
+        });
+        new
+    }
+
     /// Returns the hits among `messages` with the counts of their best passage.
     fn read_passages(&self, search: &Search, legs: &Legs, messages: &HashMap<ItemId, Arc<Message>>) -> Vec<Looked> {
+        let TextHits { documents, mean_length, containing, hits } = &legs.text;
+        let weights = TermWeights::new(&Bm25::default(), *documents, *mean_length, containing);
         let mut reader = Reader::new(&self.analysis, &search.words, &legs.terms);
         let mut looked = Vec::new();
-        for (place, hit) in (0..).zip(&legs.text.hits) {
+        for (place, hit) in (0..).zip(hits) {
             let Some(message) = messages.get(&hit.item) else { continue };
-            let is_long = hit.length as usize > PASSAGE_WORDS;
-            let text = if is_long { message.text() } else { searched_text(message) };
-            let texts = if is_long { passages(&text, PASSAGE_WORDS) } else { vec![text.as_str()] };
-            let read = texts.into_iter().map(|text| reader.read(text));
-            let of_passage = |counts: &Counts| if is_long { passage_of(hit, counts) } else { hit.clone() };
-            let read: Vec<_> = read.map(|counts| (of_passage(&counts), counts.exact)).collect();
-            let hits: Vec<TextHit> = read.iter().map(|(hit, _)| hit.clone()).collect();
-            let evidence = TextHits { hits, containing: legs.text.containing.clone(), ..legs.text };
-            let scored = bm25f(&Bm25::default(), &evidence).into_iter().zip(read);
-            let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
-            looked.extend(best.map(|(_, (hit, exact))| Looked { place, hit, exact }));
+            if hit.length as usize <= PASSAGE_WORDS {
+                let exact = reader.read_exact(&searched_text(message));
+                looked.push(Looked { place, hit: hit.clone(), exact });
+                continue;
+            }
+            let text = message.text();
+            let of_passage = |passage: &str| {
+                let counts = reader.read(passage);
+                let hit = passage_of(hit, &counts);
+                (weights.score(hit.length, &hit.own, &hit.near), Looked { place, hit, exact: counts.exact })
+            };
+            let best =
+                passages(&text, PASSAGE_WORDS).map(of_passage).max_by(|(one, _), (other, _)| one.total_cmp(other));
+            looked.extend(best.map(|(_, looked)| looked));
         }
         looked
     }

@@ -1,6 +1,6 @@
 //! The plan of a context over all tiers: what is recalled from conversations, records and notes, each up to a number of its own.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use crate::engine::handle::Scoped;
 use crate::engine::hit::Content;

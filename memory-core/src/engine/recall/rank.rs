@@ -1,7 +1,6 @@
 //! Ranking: merges the answers of the indexes into one order.
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashSet};
 use uuid::Uuid;
 
 use crate::engine::hit::{Content, Hit};
@@ -59,7 +58,7 @@ impl Candidate {
 pub(crate) fn rank(search: &Search, legs: &OfEach<Legs>, now: Timestamp) -> Vec<Candidate> {
     let (rule, numbers) = (search.rule(), Numbers::of(legs));
     let (mut text, mut vector) = (Vec::new(), Vec::new());
-    let (mut cosines, mut documents): (HashMap<Key<'_>, f32>, u64) = (HashMap::new(), 0);
+    let (mut cosines, mut documents): (HashMap<Key<'_>, f32>, u64) = (HashMap::default(), 0);
     let alone: Vec<Alone<'_>> = legs.iter().map(|(_, legs)| Alone::of(legs)).collect();
     // Spans count in the scale of all owners, as the scores do.
     let bests = alone.iter().fold((0.0, 0.0), |bests, alone| alone.better(bests));

@@ -1,7 +1,9 @@
 //! How much of a context is the beginning of the one before, which a provider's prompt cache may hold.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::Arc;
+use std::hash::BuildHasher as _;
+use std::sync::{Arc, LazyLock};
+
+use foldhash::quality::RandomState;
 
 use crate::engine::handle::Session;
 use crate::engine::inner::Begun;
@@ -10,10 +12,8 @@ use crate::message::Message;
 
 impl Begun {
     fn of(included: &Included, message: &Message) -> Self {
-        let mut shown = DefaultHasher::new();
-        included.item.hash(&mut shown);
-        message.text().hash(&mut shown);
-        Self { shown: shown.finish(), tokens: included.tokens }
+        static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::default);
+        Self { shown: HASHES.hash_one((&included.item, message.text())), tokens: included.tokens }
     }
 }
 

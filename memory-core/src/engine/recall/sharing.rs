@@ -3,8 +3,9 @@
 //! Each owner is asked as their own search would: by their scope, under their epoch, with what their process wrote of late. What
 //! they answer is ranked together, and read from truth under the scope that it came from.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
+use foldhash::HashSet;
 use futures_util::future::join_all;
 
 use crate::engine::handle::Scoped;

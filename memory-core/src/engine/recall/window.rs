@@ -6,8 +6,9 @@ mod reading;
 mod shape;
 mod told;
 
-use std::collections::HashSet;
 use std::sync::Arc;
+
+use foldhash::HashSet;
 
 use crate::error::Result;
 use crate::id::{MessageId, Seq, SessionId};

@@ -1,6 +1,6 @@
 //! Reading a window: its pages, how their rows are merged, and how they are recounted.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use crate::engine::counted::recount;
 use crate::engine::past::no_instructions;
@@ -104,7 +104,7 @@ impl Window {
             past: None,
             log: None,
             lacks_instructions: is_cut && !is_own_whole,
-            instructions_left_out: HashSet::new(),
+            instructions_left_out: HashSet::default(),
             under: None,
             archives,
             lost,
