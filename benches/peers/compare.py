@@ -174,7 +174,7 @@ TITLES = {
     "append": "Append: one message more to a conversation of N",
     "flat": "Flat scan: the ten nearest of N vectors with 384 numbers. Ours reads 8 bits of each number first and is exact",
     "filtered": "Filtered scan: the ten nearest of one owner of ten, N vectors together",
-    "words": "Search by words: the ten best of N messages; ours brings the messages themselves",
+    "words": "Search by words: the ten best of N messages; ours reads its 32 best messages, ranks these again, and brings the ten",
     "hybrid": "Search: the ten best of N messages. Ours by words and meaning with the messages themselves; peers by one of them",
 }
 NOTES = {"window": "messages kept", "append": "", "flat": "recall@10", "filtered": "recall@10", "words": "of the ten in common", "hybrid": "share of the ten nearest vectors"}
