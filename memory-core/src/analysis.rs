@@ -250,10 +250,19 @@ impl Analysis {
         let is_word = first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase);
         let is_plain = is_word || word.bytes().all(|byte| byte.is_ascii_digit());
         let is_english = self.0.language == Some(Language::English);
-        let is_lower = || word.bytes().all(|byte| !byte.is_ascii_uppercase());
-        let is_irregular = |word: &str| self.0.irregular.contains_key(word);
-        let is_regular = || !if is_lower() { is_irregular(word) } else { is_irregular(&word.to_ascii_lowercase()) };
-        (is_english && is_plain && word.len() < Term::MAX_BYTES && is_regular()).then(|| first.to_ascii_lowercase())
+        let irregular = &self.0.irregular;
+        let is_irregular = || match first.is_ascii_uppercase() {
+            true => irregular.contains_key(&*word.to_ascii_lowercase()),
+            false => irregular.contains_key(word),
+        };
+        (is_english && is_plain && word.len() < Term::MAX_BYTES && !is_irregular()).then(|| first.to_ascii_lowercase())
+    }
+
+    /// Returns whether the terms of a word begin with none of `initials`, which are lower-case letters and digits: to find these terms
+    /// takes far longer. False for a word whose terms may begin otherwise than it does.
+    fn begins_otherwise(&self, word: &str, initials: &HashSet<u8>) -> bool {
+        let first = word.bytes().next().map(|first| first.to_ascii_lowercase());
+        first.is_some_and(|first| !initials.contains(&first)) && self.initial(word).is_some()
     }
 
     /// Returns whether a statement means the same with and without `word`.

@@ -90,10 +90,7 @@ impl Excerpts<'_> {
         for chunk in chunks(line) {
             let text = line.get(chunk.clone()).unwrap_or_default();
             if text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-                let terms = self.terms(text);
-                if !terms.is_empty() {
-                    found.push(Match { place: chunk, terms: terms.to_vec() });
-                }
+                self.add(chunk, text, &mut found);
                 continue;
             }
             if let Some(term) = whole(text).filter(|term| self.sought.contains(term)) {
@@ -106,19 +103,24 @@ impl Excerpts<'_> {
                     pairs(at, word, &self.sought, &mut found, &mut singles);
                     continue;
                 }
-                let terms = self.terms(word);
-                if !terms.is_empty() {
-                    found.push(Match { place: at..at + word.len(), terms: terms.to_vec() });
-                }
+                self.add(at..at + word.len(), word, &mut found);
             }
         }
         // A character of a pair is sought alone too, which marks much where the pair itself stands.
         if found.is_empty() { singles } else { found }
     }
 
+    /// Adds a word to what was found, if anything of it is sought.
+    fn add(&mut self, place: Range<usize>, word: &str, found: &mut Vec<Match>) {
+        let terms = self.terms(word);
+        if !terms.is_empty() {
+            found.push(Match { place, terms: terms.to_vec() });
+        }
+    }
+
     /// Returns what of a word is sought.
     fn terms(&mut self, word: &str) -> &[Term] {
-        if self.begins_otherwise(word) {
+        if self.initials.as_ref().is_some_and(|initials| self.analysis.begins_otherwise(word, initials)) {
             return &[];
         }
         if !self.known.contains_key(word) {
@@ -127,13 +129,6 @@ impl Excerpts<'_> {
             self.known.insert(word.to_owned(), sought);
         }
         self.known.get(word).map_or(&[], Vec::as_slice)
-    }
-
-    /// Returns whether nothing that is sought begins as the terms of a word do: to find these takes far longer.
-    fn begins_otherwise(&self, word: &str) -> bool {
-        let first = word.bytes().next().map(|first| first.to_ascii_lowercase());
-        let begins_so = self.initials.as_ref().zip(first).is_none_or(|(sought, first)| sought.contains(&first));
-        !begins_so && self.analysis.initial(word).is_some()
     }
 }
 

@@ -129,7 +129,7 @@ pub(super) fn ends(bare: &str, sink: &mut dyn FnMut(&str)) {
 }
 
 /// Returns whether a term may be one that [`ends`] gives: it holds the code of `*`, or is the hash of a text that is too long.
-pub(super) fn is_end(term: &Term) -> bool {
+pub(super) fn may_be_end(term: &Term) -> bool {
     term.as_str().contains("X2a") || term.as_str().starts_with('H')
 }
 

@@ -28,8 +28,9 @@ pub(crate) struct Reader<'a> {
 #[derive(Debug)]
 struct Question<'a> {
     analysis: &'a Analysis,
-    terms: &'a [Term],
     places: HashMap<&'a Term, usize>,
+    /// Whether the beginning or the ending of a word may be among its terms: only in a text of another language these are found.
+    may_have_ends: bool,
     /// The letters and digits with which terms of it begin.
     initials: HashSet<u8>,
     /// Its words as they are written, in lower case.
@@ -78,9 +79,10 @@ impl<'a> Reader<'a> {
             words.insert(word.into());
         });
         let places = terms.iter().zip(0..).collect();
+        let may_have_ends = terms.iter().any(foreign::may_be_end);
         let initials = terms.iter().filter_map(|term| term.as_str().bytes().next()).collect();
         Self {
-            question: Question { analysis, terms, places, initials, words },
+            question: Question { analysis, places, may_have_ends, initials, words },
             words: HashMap::default(),
             wholes: HashMap::default(),
             known: Vec::new(),
@@ -111,7 +113,7 @@ impl<'a> Reader<'a> {
 
     /// Returns how often a text holds each term in the form of the question, as [`Counts::exact`] does, in less time.
     pub(crate) fn read_exact(&mut self, text: &str) -> Vec<u32> {
-        if self.question.terms.iter().any(foreign::is_end) {
+        if self.question.may_have_ends {
             return self.read(text).exact;
         }
         // Whatever the language of the text, its words give the same of these terms.
@@ -155,7 +157,7 @@ impl<'a> Reader<'a> {
     /// Counts what the pieces of the text give.
     fn count(&mut self, is_foreign: bool) -> Counts {
         let Self { question, known, pieces, .. } = self;
-        let mut counts = Counts::of(question.terms.len());
+        let mut counts = Counts::of(question.places.len());
         for place in pieces {
             let Some(Known { piece, text, gives: [own, foreign], .. }) = known.get_mut(*place) else { continue };
             let gives = if is_foreign { foreign } else { own };
@@ -177,18 +179,12 @@ impl Question<'_> {
         };
         match piece {
             Piece::Word if self.analysis.0.stop.contains(&*bare) => {}
-            // Its stem is one term, which begins as it does: to find it takes longer than all else here.
-            Piece::Word if !is_foreign && self.begins_otherwise(text) => gives.terms = 1,
+            // It gives one term, its stem.
+            Piece::Word if !is_foreign && self.analysis.begins_otherwise(text, &self.initials) => gives.terms = 1,
             Piece::Word => self.analysis.forms(text, &bare, is_foreign, &mut add),
             Piece::Whole | Piece::Single => add(&bare),
         }
         gives
-    }
-
-    /// Returns whether no term of the question begins as those of a word do.
-    fn begins_otherwise(&self, word: &str) -> bool {
-        let is_initial = word.bytes().next().is_some_and(|first| self.initials.contains(&first));
-        !is_initial && self.analysis.initial(word).is_some()
     }
 }
 

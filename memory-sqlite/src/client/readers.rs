@@ -69,8 +69,8 @@ impl Readers {
                 None => connect::reader(config, place.access).await?,
             };
             let answer = if is_snapshot {
-                // Dropped, it is rolled back before the connection's next statement, and nobody waits for that. Should that have failed,
-                // the next one fails here, and closes the connection: a plain `begin` would nest in what is left.
+                // When it is dropped, it is rolled back before the connection's next statement, and nobody waits for that. If that fails,
+                // this statement is refused to the next snapshot, and the connection closes. A plain `begin` would nest in what is left.
                 let mut snapshot = connection.begin_with("BEGIN").await.doing(doing)?;
                 work(&mut snapshot).await?
             } else {

@@ -136,9 +136,11 @@ impl Inner {
         let asked: HashSet<Term> = self.analysis.document(&search.words).into_iter().map(|(term, _)| term).collect();
         for (item, message) in messages {
             let text = message.text();
-            let of_beginning = |words| self.news(passages(&text, words).next().unwrap_or_default(), &asked);
-            let few = of_beginning(BEGINNING_WORDS);
-            let new = if few < ENOUGH { of_beginning(PASSAGE_WORDS) } else { few };
+            let mut beginnings = passages(&text, BEGINNING_WORDS);
+            let mut new = self.news(beginnings.next().unwrap_or_default(), &asked);
+            if new < ENOUGH && beginnings.next().is_some() {
+                new = self.news(passages(&text, PASSAGE_WORDS).next().unwrap_or_default(), &asked);
+            }
             legs.tells.insert(item.clone(), tells(new));
         }
     }
