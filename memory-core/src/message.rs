@@ -21,7 +21,7 @@ pub use anthropic::conversation as to_anthropic;
 pub use defaults::Defaults;
 pub(crate) use left::Left;
 pub(crate) use link::{Link, Point};
-pub use openai::conversation as to_openai;
+pub use openai::{Chat, chat as as_openai, conversation as to_openai};
 pub use role::{Role, Trust};
 pub use stored::StoredMessage;
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::{Defaults, Message};
 use crate::error::Result;
 
-pub use convert::conversation;
+pub use convert::{Chat, chat, conversation};
 
 impl Message {
     /// Reads a message from the chat JSON `value`. [`Message::to_openai`] gives `value` back.

@@ -125,17 +125,17 @@ pub(crate) async fn assemble(
         let told = error.of_context(budget.limit, budget.reserve, asks);
         told.map_or_else(|| error.into(), |told| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told))
     })?;
-    let mut sent = edge::sent(&context, dialect == Dialect::Anthropic);
-    if let Value::Object(members) = &mut sent {
-        members.extend(pending);
-    }
-    Ok(answer(&Assembled { sent, receipt: &context.receipt }))
+    let sent = edge::sent(&context, dialect == Dialect::Anthropic);
+    let pending = pending.map(|(_, notes)| notes);
+    Ok(answer(&Assembled { sent, pending, receipt: &context.receipt }))
 }
 
-/// The answer. The receipt has an entry for each message, so it is written as it is, and not made a value first.
+/// The answer. Messages and receipt are written as they are, and not made values first.
 #[derive(Serialize)]
-struct Assembled<'c> {
+struct Assembled<'c, S> {
     #[serde(flatten)]
-    sent: Value,
+    sent: S,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending: Option<Value>,
     receipt: &'c ContextReceipt,
 }

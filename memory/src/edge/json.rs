@@ -2,6 +2,7 @@
 
 use memory_core::analysis::{Excerpt, Excerpts};
 use memory_core::engine::{Content, Context, Hit};
+use memory_core::message::Chat;
 use memory_core::store::chat::SessionState;
 use memory_core::{Fields, Filter, StoredMessage, StoredRecord, Timestamp};
 use serde::Serialize;
@@ -84,14 +85,21 @@ pub fn hit<'h>(hit: &'h Hit, excerpts: &mut Excerpts<'_>) -> impl Serialize + us
 
 /// Returns a context with its receipt: what [`sent`] returns, and `receipt`.
 pub fn context(context: &Context, anthropic: bool) -> Value {
-    with(sent(context, anthropic), json!({ "receipt": context.receipt }))
+    with(json!(sent(context, anthropic)), json!({ "receipt": context.receipt }))
+}
+
+/// What a model is sent, to be serialized.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Sent<'c> {
+    Openai { messages: Vec<Chat<'c>> },
+    Anthropic(Value),
 }
 
 /// Returns what a model is sent: `messages` as OpenAI's API takes them or, if `anthropic`, `messages` and `system` as Anthropic's
 /// does.
-pub fn sent(context: &Context, anthropic: bool) -> Value {
-    // `json!` would copy the messages.
-    if anthropic { context.to_anthropic() } else { Value::from_iter([("messages", context.to_openai())]) }
+pub fn sent(context: &Context, anthropic: bool) -> impl Serialize {
+    if anthropic { Sent::Anthropic(context.to_anthropic()) } else { Sent::Openai { messages: context.as_openai() } }
 }
 
 /// Returns an object with the members of another one too.

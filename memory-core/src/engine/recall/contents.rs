@@ -12,7 +12,7 @@ use crate::engine::receipt::{
 use crate::engine::synopsis::synopsis_id;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId};
-use crate::message::{Message, StoredMessage, to_anthropic, to_openai};
+use crate::message::{Chat, Message, StoredMessage, as_openai, to_anthropic, to_openai};
 use crate::model::TokenCounter;
 use crate::window::{Budget, framed};
 
@@ -116,6 +116,11 @@ impl Context {
     /// message each. What only another provider's model can use, such as signed thinking, is left out.
     pub fn to_openai(&self) -> Vec<Value> {
         to_openai(self.messages())
+    }
+
+    /// Returns the messages as [`Context::to_openai`] does, to be serialized: most without a [`Value`] between.
+    pub fn as_openai(&self) -> Vec<Chat<'_>> {
+        as_openai(self.messages())
     }
 
     /// Returns the members of a request to Anthropic's API: `messages`, with alternating roles and each call directly followed

@@ -1,18 +1,46 @@
 //! A conversation as OpenAI's API demands it, whatever the dialect of its messages: one message for each result.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::write::{self, Plain};
 use crate::message::{Block, Form, Message, Role, Slot, anthropic};
+
+/// A message in OpenAI's chat JSON, to be serialized. One that is only a text, as most are, is serialized without a [`Value`] between.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Chat<'m> {
+    /// A message that is only a text.
+    Plain(Plain<'m>),
+    /// Any other message.
+    Other(Value),
+}
+
+impl From<Chat<'_>> for Value {
+    fn from(message: Chat<'_>) -> Self {
+        match message {
+            Chat::Plain(plain) => plain.value(),
+            Chat::Other(value) => value,
+        }
+    }
+}
 
 /// Returns the messages as OpenAI chat JSON. Those of this dialect are written as they were read; each of another becomes one or
 /// more.
-pub fn conversation<'a>(messages: impl Iterator<Item = &'a Message>) -> Vec<Value> {
+pub fn conversation<'m>(messages: impl Iterator<Item = &'m Message>) -> Vec<Value> {
+    chat(messages).into_iter().map(Value::from).collect()
+}
+
+/// Returns the messages as [`conversation`] does, to be serialized.
+pub fn chat<'m>(messages: impl Iterator<Item = &'m Message>) -> Vec<Chat<'m>> {
     let mut out = Vec::new();
     for message in messages {
-        if is_native(message) {
-            out.push(message.to_openai());
+        if let Some(plain) = write::plain(message) {
+            out.push(Chat::Plain(plain));
+        } else if is_native(message) {
+            out.push(Chat::Other(message.to_openai()));
         } else {
-            out.extend(split(message).iter().map(Message::to_openai));
+            out.extend(split(message).iter().map(|part| Chat::Other(part.to_openai())));
         }
     }
     out

@@ -3,6 +3,7 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::write::plain;
 use crate::error::Error;
 use crate::id::MessageId;
 use crate::message::{Block, Defaults, Form, Message, Role, Trust};
@@ -119,8 +120,12 @@ proptest! {
     #[test]
     fn chat_json_comes_back_as_it_went_in(value in chat_message()) {
         let message = read(&value);
-        prop_assert_eq!(message.to_openai(), value);
-        prop_assert_eq!(read(&message.to_openai()), message);
+        prop_assert_eq!(&message.to_openai(), &value);
+        prop_assert_eq!(&read(&message.to_openai()), &message);
+        if let Some(plain) = plain(&message) {
+            prop_assert_eq!(json!(plain), plain.value());
+            prop_assert_eq!(plain.value(), value);
+        }
     }
 
     #[test]

@@ -1,9 +1,37 @@
 //! Writing chat JSON.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::names::{CALLS, REASONING};
 use crate::message::{Block, Form, Message, Slot, anthropic};
+
+/// The members of a message that is only a text.
+#[derive(Debug, Serialize)]
+pub struct Plain<'m> {
+    role: &'m str,
+    content: &'m str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'m str>,
+}
+
+impl Plain<'_> {
+    pub(super) fn value(&self) -> Value {
+        let members = [("role", Some(self.role)), ("content", Some(self.content)), ("name", self.name)];
+        members.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Value::from(text?)))).collect()
+    }
+}
+
+/// Returns the members of a message that is only a text; none for any other.
+pub(super) fn plain(message: &Message) -> Option<Plain<'_>> {
+    let content = match message.blocks.as_slice() {
+        [Block::Text { text, extra }] if extra.is_empty() && message.extra.is_empty() => text,
+        _ => return None,
+    };
+    let is_text = matches!(message.form, Form::Plain | Form::Null);
+    let (role, name) = (message.role.name(), message.speaker.as_deref());
+    is_text.then_some(Plain { role, content, name })
+}
 
 /// The members of a chat message, made from the blocks of a message.
 #[derive(Default)]
