@@ -22,6 +22,7 @@ mod board;
 mod builder;
 mod careful;
 mod counted;
+mod damage;
 mod defaults;
 mod edit;
 mod event;

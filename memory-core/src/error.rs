@@ -157,6 +157,15 @@ impl Error {
         Self::Corrupt { backend, source: Cause::new(source) }
     }
 
+    /// Returns this error; [`Error::Corrupt`] with what is damaged, such as `the message 0190…`, before its cause.
+    #[must_use]
+    pub fn damaging(self, what: impl fmt::Display) -> Self {
+        match self {
+            Self::Corrupt { backend, source } => Self::corrupt(backend, format!("{what}: {source}")),
+            other => other,
+        }
+    }
+
     /// Returns the error of a call that did not end in time, and may the next time.
     ///
     /// It is not [`Transience::Late`], by which guards judge the calls to their backends: this limit is one outside of all guards.

@@ -13,7 +13,7 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(3_650 * 86_400);
 
 /// A moment: microseconds since 1970-01-01T00:00:00Z, negative before it.
 ///
-/// Shown as RFC 3339 between the years -9999 and 9999, and as `@` and the microseconds outside; both parse.
+/// Shown as RFC 3339 from the year -9999 to 9999-12-30, and as `@` and the microseconds outside; both parse, and so does 9999-12-31.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
@@ -80,9 +80,10 @@ impl FromStr for Timestamp {
         if let Ok(time) = text.parse::<jiff::Timestamp>() {
             return Ok(Self(time.as_microsecond()));
         }
-        let time = text.parse::<jiff::civil::DateTime>().map_err(|_| bad())?;
-        let time = time.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| bad())?;
-        Ok(Self(time.timestamp().as_microsecond()))
+        // Also the last hours of the year 9999, which are a date and a time, and no moment in every time zone.
+        let time = text.strip_suffix('Z').unwrap_or(text).parse::<jiff::civil::DateTime>().map_err(|_| bad())?;
+        let since = time.duration_since(jiff::civil::DateTime::constant(1970, 1, 1, 0, 0, 0, 0));
+        i64::try_from(since.as_micros()).map(Self).map_err(|_| bad())
     }
 }
 
@@ -151,6 +152,8 @@ mod tests {
         assert_eq!(read("1970-01-02").unwrap(), 86_400_000_000);
         assert_eq!(read("1970-01-01T00:00:01").unwrap(), 1_000_000);
         assert_eq!(read("1970-01-01T01:00:00+01:00").unwrap(), 0);
+        assert_eq!(read("9999-12-31T23:59:59Z").unwrap(), 253_402_300_799_000_000);
+        assert_eq!(read("9999-12-31").unwrap(), read("9999-12-30").unwrap() + 86_400_000_000);
         assert!(["", "yesterday", "2024-13-01", "@", "@x", "999999-01-01"].iter().all(|text| read(text).is_err()));
     }
 

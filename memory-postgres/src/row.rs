@@ -27,7 +27,7 @@ pub(crate) fn message(row: &PgRow, start: usize, session: &SessionId, doing: &'s
     let covers = first.map(loaded).transpose()?.map(|first| SeqRange { first: Seq(first), last: seq });
     let counter: i64 = row.try_get_unchecked(start + 3).doing(doing)?;
     let archived_by: Option<Uuid> = row.try_get_unchecked(start + 5).doing(doing)?;
-    let message = content(row, start + 6, session, doing)?;
+    let message = content(row, start + 6, id, session, doing)?;
     if message.as_ref().is_some_and(|message| message.id != id) {
         return Err(Error::corrupt(BACKEND, "a row has another id than its message").into());
     }
@@ -43,11 +43,19 @@ pub(crate) fn message(row: &PgRow, start: usize, session: &SessionId, doing: &'s
     })
 }
 
-fn content(row: &PgRow, start: usize, session: &SessionId, doing: &'static str) -> Attempt<Option<Message>> {
+fn content(
+    row: &PgRow,
+    start: usize,
+    id: MessageId,
+    session: &SessionId,
+    doing: &'static str,
+) -> Attempt<Option<Message>> {
     let digest: &[u8] = row.try_get_unchecked(start).doing(doing)?;
     let Some(body) = row.try_get_unchecked::<Option<&str>, _>(start + 1).doing(doing)? else { return Ok(None) };
-    if Message::digest_of(session, body.as_bytes()).0 != digest {
-        return Err(Error::corrupt(BACKEND, "a message does not match its digest").into());
-    }
-    Ok(Some(Message::decode(BACKEND, body.as_bytes())?))
+    let message = if Message::digest_of(session, body.as_bytes()).0 == digest {
+        Message::decode(BACKEND, body.as_bytes())
+    } else {
+        Err(Error::corrupt(BACKEND, "it does not match its digest"))
+    };
+    Ok(Some(message.map_err(|error| error.damaging(format_args!("the message {id}")))?))
 }

@@ -83,18 +83,28 @@ fn checksum(session: &SessionId, bytes: &[u8]) -> [u8; 8] {
 /// # Errors
 /// `Corrupt` if the row does not match its checksum.
 pub(crate) fn read(session: &SessionId, place: &str, row: &[u8], mark: Option<&[u8]>) -> Result<StoredMessage> {
-    let cut_off = || damaged("a row is cut off");
-    let (id_bytes, rest) = row.split_at_checked(16).ok_or_else(cut_off)?;
-    let (id, seq, archived_by) = (id(id_bytes)?, seq(place)?, mark.map(self::id).transpose()?);
+    let (id, _) = row.split_at_checked(16).ok_or_else(cut_off)?;
+    let id = self::id(id)?;
+    of_message(session, place, id, row, mark).map_err(|error| error.damaging(format_args!("the message {id}")))
+}
+
+fn of_message(
+    session: &SessionId,
+    place: &str,
+    id: MessageId,
+    row: &[u8],
+    mark: Option<&[u8]>,
+) -> Result<StoredMessage> {
+    let (seq, archived_by) = (seq(place)?, mark.map(self::id).transpose()?);
     let (session_id, counter) = (session.clone(), CounterId::UNKNOWN);
     let marker =
         StoredMessage { id, session: session_id, seq, tokens: 0, counter, covers: None, archived_by, message: None };
-    if rest.is_empty() {
+    if row.len() == 16 {
         return Ok(marker);
     }
     let (sound, check) = row.split_last_chunk::<8>().ok_or_else(cut_off)?;
     if checksum(session, sound) != *check {
-        return Err(damaged("a message does not match its checksum"));
+        return Err(damaged("it does not match its checksum"));
     }
     let mut parts = sound.get(48..).ok_or_else(cut_off)?.splitn(4, |byte| *byte == b' ');
     let mut part = || parts.next().ok_or_else(cut_off);
@@ -111,6 +121,10 @@ pub(crate) fn read(session: &SessionId, place: &str, row: &[u8], mark: Option<&[
     let counter = CounterId(u32::try_from(number(counter)?).map_err(|_| damaged("a counter is none"))?);
     let covers = if is_summary(place) { Some(SeqRange { first: Seq(number(first)?), last: seq }) } else { None };
     Ok(StoredMessage { tokens: number(tokens)?, counter, covers, message: Some(Arc::new(message)), ..marker })
+}
+
+fn cut_off() -> Error {
+    damaged("a row is cut off")
 }
 
 fn number(text: &[u8]) -> Result<u64> {

@@ -4,6 +4,8 @@ mod body;
 mod chat;
 mod client;
 mod config;
+#[cfg(test)]
+mod damaged;
 mod error;
 mod filter;
 mod index;

@@ -32,7 +32,7 @@ pub(crate) fn message(row: &SqliteRow, session: &SessionId, doing: &'static str)
     let covers = first.map(loaded).transpose()?.map(|first| SeqRange { first: Seq(first), last: seq });
     let archived_by: Option<&[u8]> = row.try_get(5).doing(doing)?;
     let id = MessageId(uuid(row.try_get(0).doing(doing)?)?);
-    let message = content(row, id, session, doing)?;
+    let message = content(row, id, session, doing).map_err(|error| error.damaging(format_args!("the message {id}")))?;
     if message.as_ref().is_some_and(|message| message.id != id) {
         return Err(Error::corrupt(BACKEND, "a row has another id than its message"));
     }
@@ -53,7 +53,7 @@ fn content(row: &SqliteRow, id: MessageId, session: &SessionId, doing: &'static 
     let Some(stored) = row.try_get::<Option<&[u8]>, _>(7).doing(doing)? else { return Ok(None) };
     let body = unpack(id, stored)?;
     if Message::digest_of(session, &body).0 != digest {
-        return Err(Error::corrupt(BACKEND, "a message does not match its digest"));
+        return Err(Error::corrupt(BACKEND, "it does not match its digest"));
     }
     Message::decode(BACKEND, &body).map(Some)
 }

@@ -1,6 +1,7 @@
 //! Forgetting, in order: derived items, truth, every copy, and a last check that nothing is left.
 
 mod bounds;
+mod damaged;
 mod derived;
 mod places;
 mod receipt;
@@ -20,6 +21,7 @@ use crate::layer::cached::noting;
 use crate::scope::{Epoch, Scope};
 use crate::store::upkeep::{Backlog, IndexName};
 
+use super::damage::Around;
 use super::event::Event;
 use super::handle::Scoped;
 use super::inner::Inner;
@@ -225,7 +227,11 @@ impl Scoped {
     /// Deletes records once everything derived from them is deleted, and returns how many there were.
     async fn delete_records(&self, ids: &[RecordId], fall: &mut Fall) -> Result<u64> {
         for _ in 0..ATTEMPTS {
-            let rows = self.stored(ids).await?;
+            let Around { read: rows, damaged } = self.stored_around(ids).await?;
+            if !damaged.is_empty() {
+                self.replace_damaged(damaged, fall.protected).await?;
+                continue;
+            }
             fall.is_stopped |= fall.protected != Protected::Falls && rows.iter().any(|row| row.record.is_protected());
             if fall.is_stopped {
                 return self.spare(ids).await.map(|()| 0);

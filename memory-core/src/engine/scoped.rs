@@ -10,6 +10,7 @@ use crate::store::chat::{FoundMessages, SessionState};
 use crate::store::records::Replace;
 use crate::time::Timestamp;
 
+use super::damage::{self, Around};
 use super::handle::Scoped;
 use super::inner::{Half, Inner};
 use super::memory::IndexStatus;
@@ -113,10 +114,22 @@ impl Scoped {
         self.inner().bare.records.get(self.scope(), ids).await
     }
 
+    /// Returns the records as [`Scoped::stored`] does, and those that are damaged.
+    pub(super) async fn stored_around(&self, ids: &[RecordId]) -> Result<Around<Vec<StoredRecord>, RecordId>> {
+        damage::records(self.inner().bare.records.as_ref(), self.scope(), ids).await
+    }
+
     /// Returns the messages with these ids, read from truth and not from the cache. Those that wait are sent there first.
     pub(super) async fn said(&self, ids: &[MessageId]) -> Result<Vec<StoredMessage>> {
         self.inner().settle(self.scope(), ids).await?;
         Ok(self.inner().bare.chat.get(self.scope(), ids).await?.messages)
+    }
+
+    /// Returns the messages as [`Scoped::said`] does, and those that are damaged.
+    pub(super) async fn said_around(&self, ids: &[MessageId]) -> Result<Around<Vec<StoredMessage>, MessageId>> {
+        self.inner().settle(self.scope(), ids).await?;
+        let Around { read, damaged } = damage::messages(self.inner().bare.chat.as_ref(), self.scope(), ids).await?;
+        Ok(Around { read: read.messages, damaged })
     }
 
     /// Notes records as accessed now. A hint: upkeep writes it down, and it is lost if the process ends before.

@@ -76,11 +76,14 @@ fn column<'r, 'a, T>(rows: &'r [Stored<'a>], get: impl Fn(&'r Stored<'a>) -> T) 
 /// Returns a record from the columns `id, version, accessed_at, access_count, digest, body`.
 pub(super) fn record(row: &PgRow, doing: &'static str) -> Attempt<StoredRecord> {
     let (digest, body): (&[u8], &str) = (row.try_get(4).doing(doing)?, row.try_get(5).doing(doing)?);
-    if Digest::of(&[body.as_bytes()]).0 != digest {
-        return Err(Error::corrupt(BACKEND, "a record does not match its digest").into());
-    }
-    let record = Record::decode(BACKEND, body.as_bytes())?;
-    if record.id.0 != row.try_get::<Uuid, _>(0).doing(doing)? {
+    let id = RecordId(row.try_get(0).doing(doing)?);
+    let record = if Digest::of(&[body.as_bytes()]).0 == digest {
+        Record::decode(BACKEND, body.as_bytes())
+    } else {
+        Err(Error::corrupt(BACKEND, "it does not match its digest"))
+    };
+    let record = record.map_err(|error| error.damaging(format_args!("the record {id}")))?;
+    if record.id != id {
         return Err(Error::corrupt(BACKEND, "a row has another id than its record").into());
     }
     let accessed_at: Option<i64> = row.try_get(2).doing(doing)?;

@@ -179,15 +179,20 @@ async fn insert_values(
 
 /// Returns a record from the columns `id, version, accessed_at, access_count, digest, body`.
 pub(super) fn record(row: &SqliteRow, doing: &'static str) -> Result<StoredRecord> {
-    let (digest, body): (&[u8], &[u8]) = (row.try_get(4).doing(doing)?, row.try_get(5).doing(doing)?);
-    if Digest::of(&[body]).0 != digest {
-        return Err(Error::corrupt(BACKEND, "a record does not match its digest"));
-    }
+    let id = RecordId(uuid(row.try_get(0).doing(doing)?)?);
     let accessed_at: Option<i64> = row.try_get(2).doing(doing)?;
     Ok(StoredRecord {
-        record: Record::decode(BACKEND, body)?.into(),
+        record: content(row, doing).map_err(|error| error.damaging(format_args!("the record {id}")))?.into(),
         version: loaded(row.try_get(1).doing(doing)?)?,
         accessed_at: accessed_at.map(Timestamp),
         access_count: loaded(row.try_get(3).doing(doing)?)?,
     })
+}
+
+fn content(row: &SqliteRow, doing: &'static str) -> Result<Record> {
+    let (digest, body): (&[u8], &[u8]) = (row.try_get(4).doing(doing)?, row.try_get(5).doing(doing)?);
+    if Digest::of(&[body]).0 != digest {
+        return Err(Error::corrupt(BACKEND, "it does not match its digest"));
+    }
+    Record::decode(BACKEND, body)
 }

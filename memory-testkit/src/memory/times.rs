@@ -64,6 +64,13 @@ async fn o12_a_superseded_fact_is_found_only_as_of_its_time(bed: Bed<Stores>) ->
     let repeated = ada.supersede(rome.id, Remember::fact("Ada lives in Oslo")).await?;
     equal((repeated.id, repeated.outcome), (oslo.id, Remembered::Reinforced))?;
     fails!(ada.supersede(rome.id, Remember::fact("Ada lives in Bern")).await, Error::Invalid { .. });
+    let (bob, id) = (world.owner("bob")?, RecordId::fresh());
+    let tea = bob.remember(Remember::fact("Bob drinks tea")).await?;
+    let milk = Remember::fact("Bob drinks milk").with_id(id);
+    bob.supersede(tea.id, milk.clone()).await?;
+    equal(bob.supersede(tea.id, milk).await?.outcome, Remembered::Reinforced)?;
+    let wine = Remember::fact("Bob drinks wine").with_id(id);
+    fails!(bob.supersede(tea.id, wine).await, Error::IdConflict { .. });
     for _ in 0..2 {
         let where_now = Search::new("where Ada lives");
         equal(found(&ada, &where_now).await?, ["Ada lives in Oslo"])?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use memory_core::engine::{Forget, ForgetReceipt, Scoped};
-use memory_core::{MessageId, RecordId, Result, Seq, SessionId};
+use memory_core::{Error, MessageId, RecordId, Result, Seq, SessionId};
 
 /// How many items are read at once, only to see whether they are there.
 const PART: usize = 32;
@@ -16,11 +16,23 @@ const PART: usize = 32;
 pub async fn forget_ids(scoped: &Scoped, ids: &[MessageId]) -> Result<(ForgetReceipt, Vec<MessageId>)> {
     let records: Vec<RecordId> = ids.iter().map(|id| RecordId(id.0)).collect();
     let mut stored = HashSet::new();
-    for (messages, records) in ids.chunks(PART).zip(records.chunks(PART)) {
-        stored.extend(scoped.messages(messages).await?.into_iter().map(|row| row.id.0));
-        stored.extend(scoped.get(records).await?.iter().map(|row| row.record.id.0));
+    for part in ids.chunks(PART) {
+        match stored_of(scoped, part).await {
+            Err(Error::Corrupt { .. }) => {}
+            found => {
+                stored.extend(found?);
+                continue;
+            }
+        }
+        for id in part {
+            match stored_of(scoped, std::slice::from_ref(id)).await {
+                // What is damaged is there.
+                Err(Error::Corrupt { .. }) => stored.extend([*id]),
+                found => stored.extend(found?),
+            }
+        }
     }
-    let unknown = ids.iter().copied().filter(|id| !stored.contains(&id.0)).collect();
+    let unknown = ids.iter().copied().filter(|id| !stored.contains(id)).collect();
     let mut receipt = scoped.forget(&Forget::Messages(ids.to_vec())).await?;
     let rest = scoped.forget(&Forget::Records(records)).await?;
     receipt.removed += rest.removed;
@@ -29,6 +41,14 @@ pub async fn forget_ids(scoped: &Scoped, ids: &[MessageId]) -> Result<(ForgetRec
     receipt.stores.extend(rest.stores);
     receipt.unasked = rest.unasked;
     Ok((receipt, unknown))
+}
+
+/// Returns which of these ids a message or a record has.
+async fn stored_of(scoped: &Scoped, ids: &[MessageId]) -> Result<Vec<MessageId>> {
+    let records: Vec<RecordId> = ids.iter().map(|id| RecordId(id.0)).collect();
+    let messages = scoped.messages(ids).await?.into_iter().map(|row| row.id);
+    let records = scoped.get(&records).await?;
+    Ok(messages.chain(records.iter().map(|row| MessageId(row.record.id.0))).collect())
 }
 
 /// Forgets a session. Returns with the receipt whether there was none. A branch may have no messages of its own.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::engine::damage::Around;
 use crate::engine::handle::Scoped;
 use crate::error::Result;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
@@ -58,9 +59,10 @@ impl Scoped {
         while !next.is_empty() {
             let mut above = Vec::new();
             for batch in next.chunks(BATCH) {
-                let rows = self.said(batch).await?;
+                // The store tells the place of one that is damaged, and what covers it, when it forgets it.
+                let Around { read: rows, damaged } = self.said_around(batch).await?;
                 let count = if is_asked { &mut standing.asked } else { &mut standing.fallen };
-                *count += rows.len() as u64;
+                *count += (rows.len() + damaged.len()) as u64;
                 above.extend(rows.iter().filter_map(|row| row.archived_by).filter(|summary| seen.insert(*summary)));
                 let messages = rows.into_iter().filter(|row| row.covers.is_none());
                 standing.places.extend(messages.map(|row| (row.session, row.seq)));

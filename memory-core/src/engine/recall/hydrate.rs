@@ -2,6 +2,7 @@
 
 use foldhash::HashMap;
 
+use crate::engine::damage::{self, Around};
 use crate::engine::hit::Content;
 use crate::engine::inner::Inner;
 use crate::engine::receipt::{Degraded, Stage};
@@ -92,23 +93,34 @@ impl Inner {
         });
         known.items.extend(fallen.into_iter().map(|note| (note, None)));
         known.degraded.extend(uncached.iter().map(|error| Degraded::new(Stage::Cache, error)));
-        known.unread.extend(rows.is_err().then_some(Unit::Message));
-        known.unread.extend(stored.is_err().then_some(Unit::Record));
         let rows = rows.unwrap_or_else(|error| {
+            known.unread.push(Unit::Message);
             note::<()>(&mut known.degraded, Stage::Chat, &error);
-            FoundMessages::of([])
+            Around::of(FoundMessages::of([]))
         });
-        for row in rows.messages {
+        let stored = stored.unwrap_or_else(|error| {
+            known.unread.push(Unit::Record);
+            Around::of(note(&mut known.degraded, Stage::Records, &error))
+        });
+        for (id, error) in rows.damaged {
+            known.items.insert(ItemId::Message(id), None);
+            note::<()>(&mut known.degraded, Stage::Chat, &error);
+        }
+        for (id, error) in stored.damaged {
+            known.items.insert(ItemId::Record(id), None);
+            note::<()>(&mut known.degraded, Stage::Records, &error);
+        }
+        for row in rows.read.messages {
             known.add(Content::Message(row), filter);
         }
-        if !rows.complete {
+        if !rows.read.complete {
             // What truth did not tell is not absent.
             known.unread.push(Unit::Message);
             known
                 .degraded
                 .push(Degraded { stage: Stage::Chat, why: "only what waits in the journal was read".to_owned() });
         }
-        for stored in stored.unwrap_or_else(|error| note(&mut known.degraded, Stage::Records, &error)) {
+        for stored in stored.read {
             known.add(Content::Record(stored), filter);
         }
         for item in items {
@@ -127,20 +139,20 @@ async fn read_items(
     scope: &Scope,
     items: impl Iterator<Item = &ItemId> + Clone,
     stages: &Stages,
-) -> (Result<FoundMessages>, Result<Vec<StoredRecord>>) {
+) -> (Result<Around<FoundMessages, MessageId>>, Result<Around<Vec<StoredRecord>, RecordId>>) {
     let messages: Vec<MessageId> = items.clone().filter_map(ItemId::as_message).collect();
     let ids: Vec<RecordId> = items.filter_map(ItemId::as_record).collect();
     let read_messages = async {
         if messages.is_empty() {
-            return Ok(FoundMessages::of([]));
+            return Ok(Around::of(FoundMessages::of([])));
         }
-        stages.time(Stage::Chat, chat.get(scope, &messages)).await
+        stages.time(Stage::Chat, damage::messages(chat, scope, &messages)).await
     };
     let read_records = async {
         if ids.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Around::of(Vec::new()));
         }
-        stages.time(Stage::Records, records.get(scope, &ids)).await
+        stages.time(Stage::Records, damage::records(records, scope, &ids)).await
     };
     tokio::join!(read_messages, read_records)
 }

@@ -128,11 +128,17 @@ impl Scoped {
     }
 
     /// Returns the receipt of a repeated call: `by` has superseded the record already, and says the same as `told`.
+    ///
+    /// # Errors
+    /// `IdConflict` if `by` has the id of `told` and says something else.
     async fn replaced(&self, by: RecordId, told: &Record) -> Result<RememberReceipt> {
-        let newer = self.stored(&[by]).await?.pop();
-        let newer =
-            newer.filter(|newer| newer.record.id == told.id || identity(self.inner(), &newer.record) == told.id);
-        let newer = newer.ok_or_else(|| Error::invalid("the record was superseded already"))?;
+        let superseded = || Error::invalid("the record was superseded already");
+        let newer = self.stored(&[by]).await?.pop().ok_or_else(superseded)?;
+        let Record { kind, text, agent, .. } = &*newer.record;
+        let is_same = (kind, text, agent) == (&told.kind, &told.text, &told.agent);
+        if identity(self.inner(), &newer.record) != told.id && !(by == told.id && is_same) {
+            return Err(if by == told.id { Error::IdConflict { id: told.id.to_string() } } else { superseded() });
+        }
         let (id, version) = (newer.record.id, newer.version);
         Ok(RememberReceipt::new(id, Remembered::Reinforced, version, self.durability_of_records()))
     }

@@ -57,6 +57,8 @@ fn is_foreign(block: &Block) -> bool {
     let is_of = |value: &Value| value.get("type").and_then(Value::as_str).is_some_and(anthropic::is_own);
     match block {
         Block::ToolCall { extra, .. } => extra.get("type").is_some_and(|kind| kind == anthropic::CALL),
+        // A text of the Responses API.
+        Block::Text { extra, .. } => extra.contains_key("type"),
         Block::Reasoning { field, .. } => field == anthropic::THINKING,
         Block::ToolResult { content, .. } => content.iter().any(is_foreign),
         Block::Media { value } | Block::Other { slot: Slot::Content, value } => is_of(value),
@@ -83,6 +85,7 @@ fn split(message: &Message) -> Vec<Message> {
                 (Role::Tool, Block::tool_result(id, content))
             }
             Block::Media { value } => (role, media(value)),
+            Block::Text { text, extra } if extra.contains_key("type") => (role, Block::text(text)),
             // It is meaningless to another model.
             Block::Reasoning { field, .. } if field == anthropic::THINKING => continue,
             Block::Other { slot: Slot::Content, value } if is_foreign_piece(&value) => continue,

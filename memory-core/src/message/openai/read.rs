@@ -6,6 +6,9 @@ use super::names::{CALLS, MEDIA, REASONING};
 use crate::error::{Error, Result};
 use crate::message::{Block, Defaults, Form, Message, Role, Slot};
 
+/// The types of text in content: those of chat JSON, and those of the Responses API, which a block keeps.
+const TEXTS: [&str; 3] = ["text", "input_text", "output_text"];
+
 pub(super) fn message(value: &Value, defaults: Defaults) -> Result<Message> {
     let mut members = value.as_object().ok_or_else(|| Error::invalid("a chat message must be an object"))?.clone();
     let role = take_text(&mut members, "role")?.ok_or_else(|| Error::invalid("a chat message needs a role"))?;
@@ -72,19 +75,23 @@ fn piece(value: Value) -> Result<Block> {
         return Err(Error::invalid("a piece of content must be an object"));
     };
     let kind = members.get("type").and_then(Value::as_str).unwrap_or_default();
-    let known = ["text", "refusal"].into_iter().find(|known| *known == kind);
-    let Some(kind) = known else {
+    let Some(kind) = TEXTS.into_iter().chain(["refusal"]).find(|known| *known == kind) else {
         let is_media = MEDIA.contains(&kind);
         let value = Value::Object(members);
         return Ok(if is_media { Block::Media { value } } else { Block::Other { slot: Slot::Content, value } });
     };
-    let Some(Value::String(text)) = members.remove(kind) else {
-        return Err(Error::invalid(format!("a piece of the type {kind} needs the text {kind}")));
+    let is_refusal = kind == "refusal";
+    let member = if is_refusal { kind } else { "text" };
+    let Some(Value::String(text)) = members.remove(member) else {
+        return Err(Error::invalid(format!("a piece of the type {kind} needs the text {member}")));
     };
-    members.remove("type");
-    Ok(match kind {
-        "refusal" => Block::Refusal { text, is_piece: true, extra: members },
-        _ => Block::Text { text, extra: members },
+    if is_refusal || kind == "text" {
+        members.remove("type");
+    }
+    Ok(if is_refusal {
+        Block::Refusal { text, is_piece: true, extra: members }
+    } else {
+        Block::Text { text, extra: members }
     })
 }
 

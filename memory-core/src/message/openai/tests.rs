@@ -3,6 +3,7 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::conversation;
 use super::write::plain;
 use crate::error::Error;
 use crate::id::MessageId;
@@ -50,6 +51,8 @@ fn piece() -> impl Strategy<Value = Value> {
     let known = prop_oneof![
         ".{0,8}".prop_map(|text| json!({ "type": "text", "text": text })),
         ".{0,8}".prop_map(|text| json!({ "type": "refusal", "refusal": text })),
+        ".{0,8}".prop_map(|text| json!({ "type": "input_text", "text": text })),
+        ".{0,8}".prop_map(|text| json!({ "type": "output_text", "text": text, "annotations": [] })),
         ".{0,8}".prop_map(|url| json!({ "type": "image_url", "image_url": { "url": url, "detail": "low" } })),
         ".{0,8}".prop_map(|data| json!({ "type": "input_audio", "input_audio": { "data": data } })),
         any_json().prop_map(|value| json!({ "type": "x_new", "text": value })),
@@ -161,6 +164,16 @@ fn known_members_become_blocks() {
     assert_eq!(message.extra.keys().collect::<Vec<_>>(), ["refusal"]);
     assert!(message.blocks.iter().any(|block| matches!(block, Block::Reasoning { text, .. } if text == "hm")));
     assert_eq!((message.id, message.at), (defaults().id, defaults().at));
+}
+
+#[test]
+fn the_words_of_the_responses_form_are_read_and_come_back_as_they_went_in() {
+    for kind in ["input_text", "output_text"] {
+        let value = json!({ "role": "user", "content": [{ "type": kind, "text": "Where is it?", "annotations": [] }] });
+        let message = read(&value);
+        assert_eq!((message.text().as_str(), message.to_openai()), ("Where is it?", value));
+        assert_eq!(conversation([&message].into_iter()), [json!({ "role": "user", "content": "Where is it?" })]);
+    }
 }
 
 #[test]

@@ -126,7 +126,8 @@ fn piece(block: &Block) -> Value {
         Block::Reasoning { .. } | Block::ToolCall { .. } | Block::ToolResult { .. } => return Value::Null,
     };
     let mut members = extra.clone();
-    members.insert("type".to_owned(), kind.into());
+    // A text of the Responses API keeps its own type.
+    members.entry("type").or_insert_with(|| kind.into());
     members.insert(kind.to_owned(), text.as_str().into());
     Value::Object(members)
 }
