@@ -1,6 +1,7 @@
 //! The command line.
 
 mod chat;
+mod import;
 mod lists;
 mod manual;
 #[cfg(test)]
@@ -14,15 +15,17 @@ mod settings;
 use std::fmt;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use memory::store::secrets::without_secrets;
 use memory::{MessageId, RecordId};
 
+use crate::config::SESSION;
 use crate::embedding::Embedding;
 use crate::look::Colour;
 use crate::progress::Style;
 
 pub(crate) use chat::{Answering, Chat};
+pub(crate) use import::{Format, Import};
 pub(crate) use lists::{
     Facts, FactsChange, Fork, Order, Queue, QueueChange, RecordChange, Records, Sessions, Set, Show, Stats,
 };
@@ -46,6 +49,17 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// Returns the command line. The commands that take a conversation where none is named say which.
+pub(crate) fn command() -> clap::Command {
+    let command = Cli::command();
+    let Some(session) = command.get_arguments().find(|arg| arg.get_id() == "session") else { return command };
+    let session = session.clone().help(format!("The conversation [default: {SESSION}]"));
+    let says_so = |command: clap::Command| command.arg(session.clone());
+    let command =
+        ["import", "context", "chat"].into_iter().fold(command, |command, name| command.mut_subcommand(name, says_so));
+    command.mut_subcommand("facts", |facts| facts.mut_subcommand("try", says_so))
 }
 
 /// Where a database is. May hold a password, which is not shown.
@@ -79,7 +93,7 @@ pub(crate) struct Global {
     /// The person or agent within the tenant whose memory this is
     #[arg(long, global = true, value_name = "NAME", env = "MEMORY_SUBJECT", hide_env_values = true)]
     pub(crate) subject: Option<String>,
-    /// The conversation [default: chat_history]
+    /// The conversation
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) session: Option<String>,
     /// Who embeds, for search by meaning beside search by words: static, local, none, ollama, ollama:MODEL or openai:MODEL; behind the
@@ -232,53 +246,6 @@ impl Command {
             Self::Serve(_) | Self::Mcp(_) | Self::Hook(_) | Self::Token(_) => "stopped",
         }
     }
-}
-
-/// A format that can be read.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Format {
-    /// Chat JSON, OpenAI's or Anthropic's: a message a line, {"messages": […]} a line, or one array of messages
-    Openai,
-    /// The export of ChatGPT: conversations.json
-    Chatgpt,
-    /// The export of Claude: conversations.json
-    Claude,
-    /// LoCoMo
-    Locomo,
-    /// LongMemEval
-    Longmemeval,
-    /// An export of this program
-    Export,
-}
-
-impl From<Format> for memory::import::Format {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Openai => Self::Openai,
-            Format::Chatgpt => Self::Chatgpt,
-            Format::Claude => Self::Claude,
-            Format::Locomo => Self::Locomo,
-            Format::Longmemeval => Self::Longmemeval,
-            Format::Export => Self::Export,
-        }
-    }
-}
-
-/// `memory import`.
-#[derive(Args, Debug)]
-pub(crate) struct Import {
-    /// Files, and folders and ZIP archives as they were downloaded; - alone reads from stdin
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) files: Vec<String>,
-    /// The format [default: told by the content]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
-    /// Lets messages speak with the trust of the roles that the file gives them: its system messages become instructions
-    #[arg(long)]
-    pub(crate) trust_roles: bool,
-    /// How progress is shown on stderr
-    #[arg(long, value_enum, default_value_t = Style::Auto)]
-    pub(crate) progress: Style,
 }
 
 /// `memory remember`.

@@ -30,8 +30,8 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::process::ExitCode;
 
+use clap::FromArgMatches;
 use clap::parser::ValueSource;
-use clap::{CommandFactory, FromArgMatches};
 use memory::store::secrets::without_secrets;
 
 use crate::cli::{Cli, Named};
@@ -61,7 +61,7 @@ fn of_hook(is_hook: bool, code: ExitCode) -> ExitCode {
 /// Returns the command line that is read. A variable that is set to nothing says nothing, but for the one that names the database, which
 /// is refused where a database is opened.
 fn interface() -> clap::Command {
-    without_blank_variables(Cli::command())
+    without_blank_variables(cli::command())
 }
 
 fn without_blank_variables(command: clap::Command) -> clap::Command {

@@ -57,6 +57,10 @@ mod golden;
 #[path = "program/hook.rs"]
 mod hook;
 #[cfg(test)]
+#[cfg(all(feature = "server", unix))]
+#[path = "program/hook_forgotten.rs"]
+mod hook_forgotten;
+#[cfg(test)]
 #[cfg(target_os = "linux")]
 #[path = "program/hostile.rs"]
 mod hostile;

@@ -7,6 +7,7 @@ mod config;
 mod figures;
 mod gate;
 mod hosts;
+mod id;
 mod input;
 mod log;
 mod mcp;
@@ -25,7 +26,7 @@ mod unexpired;
 pub use access::Tokens;
 pub use config::Config;
 pub use log::log_as_json;
-pub use mcp::{Agents, GraphImport, Profile, gather, import_graph, serve_stdio};
+pub use mcp::{Agents, GraphImport, GraphRejection, Profile, gather, import_graph, serve_stdio};
 pub use server::Server;
 #[cfg(feature = "tls")]
 pub use tls::Certificate;

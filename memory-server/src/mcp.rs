@@ -11,6 +11,8 @@ mod graph;
 mod http;
 mod in_order;
 mod kept;
+mod lines;
+mod outline;
 mod pages;
 mod profile;
 mod prompts;
@@ -21,7 +23,7 @@ mod tool;
 mod tools;
 
 pub use gather::gather;
-pub use graph::{GraphImport, import_graph};
+pub use graph::{GraphImport, GraphRejection, import_graph};
 pub(crate) use http::{problems, service};
 pub(crate) use kept::{kept_by_tools, kept_from};
 pub use profile::{Agents, Profile};

@@ -4,16 +4,6 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
-/// Reads a whole number that is not negative.
-pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    read(&Number::deserialize(deserializer)?)
-}
-
-/// Reads a whole number that is not negative, of a member that may be missing and is not `null`.
-pub(crate) fn whole_if_said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    whole(deserializer).map(Some)
-}
-
 /// Reads a whole number that is not negative, or `null`.
 pub(crate) fn whole_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     Option::<Number>::deserialize(deserializer)?.map(|number| read(&number)).transpose()
@@ -36,8 +26,8 @@ mod tests {
     #[test]
     fn whole_floats_are_whole_numbers() {
         #[derive(Deserialize)]
-        struct One(#[serde(deserialize_with = "whole")] u64);
-        let read = |text: &str| serde_json::from_str::<One>(text).ok().map(|one| one.0);
+        struct One(#[serde(deserialize_with = "whole_if_any")] Option<u64>);
+        let read = |text: &str| serde_json::from_str::<One>(text).ok().and_then(|one| one.0);
         assert_eq!(
             (read("485"), read("485.0"), read("-0.0"), read("1e3")),
             (Some(485), Some(485), Some(0), Some(1_000))

@@ -114,3 +114,15 @@ impl IntoResponse for Problem {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_did_meanwhile_is_a_conflict() {
+        for error in [Error::Conflict, Error::IdConflict { id: "7".to_owned() }, Error::Fenced] {
+            assert_eq!(Problem::from(error).status(), StatusCode::CONFLICT);
+        }
+    }
+}

@@ -121,8 +121,10 @@ impl Server {
     /// a file of SQLite is one file again.
     ///
     /// # Errors
-    /// The listener cannot be used, or the memory cannot be closed.
+    /// [`Agents::check`](crate::Agents::check) refuses what agents are offered, the listener cannot be used, or the memory cannot be
+    /// closed.
     pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()> + Send) -> io::Result<()> {
+        self.app.config.agents.check().map_err(io::Error::other)?;
         let app = Arc::clone(&self.app);
         let handle = Handle::new();
         let metrics = match &self.figures {

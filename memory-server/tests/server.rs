@@ -76,3 +76,6 @@ mod transfer;
 #[cfg(test)]
 #[path = "server/under_way.rs"]
 mod under_way;
+#[cfg(test)]
+#[path = "server/unsaid.rs"]
+mod unsaid;

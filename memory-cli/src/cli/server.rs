@@ -110,20 +110,20 @@ pub(crate) enum McpAction {
     },
 }
 
-/// What agents are offered.
+/// What agents are offered. Of `memory mcp` its own commands take it too, behind their names.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AgentOptions {
     /// Which tools: core, chatgpt, graph (those of the reference memory server) or files (those of Claude's memory tool)
-    #[arg(long = "tools", value_name = "PROFILE", default_value = "core")]
+    #[arg(long = "tools", global = true, value_name = "PROFILE", default_value = "core")]
     pub(crate) profile: Profile,
     /// The most tokens of a result [default: 1500; 20000 for graph]
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, global = true, value_name = "TOKENS")]
     pub(crate) max_tokens: Option<u64>,
     /// Lets agents forget a whole conversation or everything, not only what they name by ids
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub(crate) allow_forget: bool,
     /// A file of JSON with descriptions in place of those of tools: {"add_memory": "…"}
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE")]
     pub(crate) descriptions: Option<PathBuf>,
 }
 

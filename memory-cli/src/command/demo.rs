@@ -113,8 +113,11 @@ async fn show(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Re
     Ok(contexts)
 }
 
-/// Returns three commands that go on from here.
+/// Returns three commands that go on from here; none where nothing is kept.
 fn next(database: &Database) -> Vec<String> {
+    if database.ends_with_the_command() {
+        return Vec::new();
+    }
     let program = std::env::current_exe().ok().and_then(|path| path.to_str().map(quote));
     let program = program.unwrap_or_else(|| "memory".to_owned());
     let owner = format!("--db {} --tenant {TENANT} --subject {SUBJECT}", quote(&database.shown()));
@@ -129,9 +132,13 @@ fn next(database: &Database) -> Vec<String> {
 
 fn say_next(database: &Database, next: &[String], output: &mut Output) -> Result<(), Failure> {
     output.line("")?;
+    if database.ends_with_the_command() {
+        output.line("Nothing of it was kept: the database was in this process.")?;
+        return Ok(());
+    }
     match &database.file {
         Some(_) => output.line(&format!("All of it is in one file: {}", database.shown_file()))?,
-        None => output.line("Nothing of it was kept: the database was in this process.")?,
+        None => output.line(&format!("All of it is in {}", database.shown()))?,
     }
     output.line("Try next:")?;
     for command in next {

@@ -27,6 +27,9 @@ const TICK: Duration = Duration::from_millis(250);
 pub(crate) async fn run(call: &Call, args: &cli::Import, output: &mut Output) -> Result<Outcome, Failure> {
     let (memory, scoped) = call.open().await?;
     let mut source = Source::new(scoped.scope(), call.session_name(), now(&memory));
+    if call.global.session.is_some() {
+        source = source.naming_conversations();
+    }
     if let Some(format) = args.format {
         source = source.with_format(format.into());
     }

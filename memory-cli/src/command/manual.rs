@@ -2,9 +2,7 @@
 
 use std::fs;
 
-use clap::CommandFactory;
-
-use crate::cli::{Cli, Completions, Man};
+use crate::cli::{Completions, Man, command};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 
@@ -12,7 +10,7 @@ use crate::output::Output;
 pub(super) fn completions(args: &Completions, output: &mut Output) -> Result<Outcome, Failure> {
     // Made whole first: the generator ends the program if it cannot write.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "memory", &mut script);
+    clap_complete::generate(args.shell, &mut command(), "memory", &mut script);
     output.lines().write_all(&script)?;
     Ok(Outcome::Done)
 }
@@ -21,7 +19,7 @@ pub(super) fn completions(args: &Completions, output: &mut Output) -> Result<Out
 pub(super) fn pages(args: &Man, output: &mut Output) -> Result<Outcome, Failure> {
     let failed = |error| Failure::Usage(format!("{}: {error}", args.folder.display()));
     fs::create_dir_all(&args.folder).map_err(failed)?;
-    clap_mangen::generate_to(Cli::command(), &args.folder).map_err(failed)?;
+    clap_mangen::generate_to(command(), &args.folder).map_err(failed)?;
     output.line(&format!("manual pages: {}", args.folder.display()))?;
     Ok(Outcome::Done)
 }

@@ -5,14 +5,18 @@ use std::io::BufReader;
 use std::path::Path;
 
 use memory::store::secrets::without_secrets;
-use memory_server::{Agents, GraphImport, import_graph, serve_stdio};
+use memory_server::{Agents, GraphImport, GraphRejection, import_graph, serve_stdio};
 use serde_json::{Value, json};
 
 use super::call::Call;
+use super::stopping;
 use crate::cli::{AgentOptions, Client, Mcp, McpAction};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, say};
 use crate::upkeep;
+
+/// Lines of a graph that are told one by one.
+const TOLD: usize = 20;
 
 /// Speaks MCP, or prints a configuration.
 pub(crate) async fn run(call: &Call, args: &Mcp, output: &mut Output) -> Result<Outcome, Failure> {
@@ -35,19 +39,37 @@ pub(super) fn agents(options: &AgentOptions) -> Result<Agents, Failure> {
         agents.descriptions = serde_json::from_str(&text)
             .map_err(|error| Failure::Usage(format!("{shown} is no JSON of names and descriptions: {error}")))?;
     }
+    agents.check().map_err(Failure::Memory)?;
     Ok(agents)
 }
 
+/// Speaks until the client closes its end, or the program is told to stop.
 async fn speak(call: &Call, args: &Mcp) -> Result<Outcome, Failure> {
     let agents = agents(&args.agents)?;
+    let stop = stopping::told().map_err(Failure::Output)?;
     let (memory, scoped) = call.open().await?;
     let upkeep = memory.upkeep();
-    let served = serve_stdio(scoped, agents).await;
-    upkeep.stop().await;
-    if let Err(error) = served {
-        say(&format!("note: the client spoke no MCP, or stopped in the middle: {error}"));
+    let served = tokio::select! {
+        served = serve_stdio(scoped, agents) => Some(served),
+        () = stop => None,
+    };
+    tokio::select! {
+        // First, so that it is listened to before upkeep ends.
+        biased;
+        Ok(()) = stopping::once_more() => return Ok(Outcome::Abandoned),
+        () = upkeep.stop() => {}
     }
-    Ok(Outcome::Done)
+    match served {
+        Some(Ok(())) => Ok(Outcome::Done),
+        Some(Err(error)) => {
+            say(&format!("note: the client spoke no MCP, or stopped in the middle: {error}"));
+            Ok(Outcome::Done)
+        }
+        None => {
+            say("stopped; what was acknowledged is stored");
+            Ok(Outcome::Interrupted)
+        }
+    }
 }
 
 /// Reads a graph from the file of the reference memory server.
@@ -59,18 +81,23 @@ async fn import(call: &Call, path: &Path, output: &mut Output) -> Result<Outcome
     // What the memory refused is no fault of the file.
     let failed = |error: std::io::Error| error.downcast::<memory::Error>().map_or_else(unread, Failure::Memory);
     let done = done.map_err(failed)?;
-    let GraphImport { entities, relations, observations, already, rejected, .. } = done;
+    let GraphImport { entities, relations, observations, already, rejected, rejections, .. } = done;
     if rejected > 0 && entities + relations + observations + already == 0 {
         return Err(Failure::Usage(format!("no line of {} is an entity or a relation", path.display())));
+    }
+    for GraphRejection { line, why, .. } in rejections.iter().take(TOLD) {
+        say(&format!("rejected: line {line}: {why}"));
     }
     if output.is_json() {
         output.json(&json!({
             "entities": entities, "relations": relations, "observations": observations, "already": already, "rejected": rejected,
+            "rejections": rejections,
         }))?;
     } else {
         output.line(&format!("{entities} entities and {relations} relations are new, {already} were known"))?;
-        output
-            .line(&format!("{observations} observations were added to known entities, {rejected} lines are neither"))?;
+        output.line(&format!(
+            "{observations} observations were added to known entities, {rejected} lines were rejected"
+        ))?;
     }
     output.flush()?;
     upkeep::after(&memory).await;

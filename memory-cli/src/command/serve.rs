@@ -43,7 +43,7 @@ pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Resul
     }
     let address = listener.local_addr().map_err(Failure::Output)?;
     // Whoever reads where it listens may tell it to stop.
-    let stop = stopped().map_err(Failure::Output)?;
+    let stop = stopping::told().map_err(Failure::Output)?;
     let scheme = if args.encrypts() { "https" } else { "http" };
     announce(&format!("{scheme}://{address}/"), address, link.as_deref(), output)?;
     if link.is_none() && args.is_for_this_machine() {
@@ -155,23 +155,4 @@ fn announce(url: &str, address: SocketAddr, token: Option<&str>, output: &mut Ou
         link.iter().try_for_each(|link| output.whole(link))?;
     }
     Ok(output.flush()?)
-}
-
-/// Returns what ends when this process is told to stop. It listens from now on.
-#[cfg(unix)]
-fn stopped() -> std::io::Result<impl Future<Output = ()> + Send> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    })
-}
-
-/// Returns what ends when this process is told to stop.
-#[cfg(not(unix))]
-fn stopped() -> std::io::Result<impl Future<Output = ()> + Send> {
-    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }

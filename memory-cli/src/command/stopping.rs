@@ -1,4 +1,4 @@
-//! A person who stops the program once more, and does not wait until it has ended.
+//! A program that is told to stop, and a person who does so once more and does not wait until it has ended.
 
 use std::io;
 use std::time::Duration;
@@ -25,4 +25,23 @@ pub(super) async fn once_more() -> io::Result<()> {
 pub(super) async fn twice() -> io::Result<()> {
     ctrl_c().await?;
     once_more().await
+}
+
+/// Returns what ends when this process is told to stop. It listens from now on.
+#[cfg(all(feature = "server", unix))]
+pub(super) fn told() -> io::Result<impl Future<Output = ()> + Send> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// Returns what ends when this process is told to stop.
+#[cfg(all(feature = "server", not(unix)))]
+pub(super) fn told() -> io::Result<impl Future<Output = ()> + Send> {
+    Ok(async { drop(ctrl_c().await) })
 }

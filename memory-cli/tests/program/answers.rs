@@ -201,6 +201,23 @@ fn a_model_that_fails_costs_its_answer_alone() {
 }
 
 #[test]
+fn what_broke_an_answer_off_is_told_on_a_line_of_its_own() {
+    let whole = Reply::stream(openai::STREAM, openai::stream(&["Hello ", "no end"]));
+    let models = Models::start(move |_| whole.clone().cut_at(whole.size() - 300));
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let bed = Bed::new();
+    let mut command = bed.command();
+    command.args(["chat", "--model", "m", "--base-url", &models.url()]).stdin(Stdio::piped());
+    let mut child = command.stdout(writer.try_clone().unwrap()).stderr(writer).spawn().unwrap();
+    // The command holds ends of the pipe.
+    drop(command);
+    child.stdin.take().unwrap().write_all(b"Hello?\n").unwrap();
+    let told = std::io::read_to_string(&mut reader).unwrap();
+    assert!(told.contains("\nHello ") && told.contains("\nerror: the model did not answer"), "{told}");
+    child.wait().unwrap();
+}
+
+#[test]
 fn an_answer_that_the_model_ended_early_is_stored_with_why() {
     let body = openai::stream(&["Half an"]).replace(r#""finish_reason":"stop""#, r#""finish_reason":"length""#);
     let models = Models::start(move |_| Reply::stream(openai::STREAM, body.clone()));

@@ -271,3 +271,23 @@ fn what_is_piped_is_remembered() {
     assert_eq!(bed.json(&["records"])["records"][0]["text"], "Ada likes green tea.");
     assert_eq!(bed.run_with(&["remember", "-"], b" \n").code, 2);
 }
+
+#[test]
+fn only_commands_that_take_a_conversation_where_none_is_named_tell_which() {
+    let bed = Bed::new();
+    let tells = |command: &[&str]| {
+        let help = bed.run(&[command, &["--help"]].concat()).stdout;
+        assert!(help.contains("--session <NAME>"), "{command:?}: {help}");
+        help.contains("chat_history")
+    };
+    for command in [&["import"][..], &["context"], &["chat"], &["facts", "try"]] {
+        assert!(tells(command), "{command:?}");
+    }
+    for command in [&["search"][..], &["export"], &["forget"], &["remember"], &["records"], &["facts", "on"]] {
+        assert!(!tells(command), "{command:?}");
+    }
+    bed.json(&["remember", "Ada has a cat"]);
+    for args in [&["--session", "a", "context", "x"][..], &["context", "x", "--session", "a"]] {
+        assert_eq!(bed.run(args).stderr, "note: there is no session a\n", "{args:?}");
+    }
+}

@@ -79,3 +79,13 @@ fn the_commands_that_the_demo_proposes_work_when_they_are_pasted() {
         );
     }
 }
+
+#[test]
+fn the_demo_proposes_nothing_over_a_database_that_is_gone_when_it_ends() {
+    let bed = Bed::new();
+    let demo = answer(bed.bare().args(["demo", "--db", "memory:"]), b"");
+    assert_eq!(demo.code, 0, "{}", demo.stderr);
+    assert!(demo.stdout.ends_with("Nothing of it was kept: the database was in this process.\n"), "{}", demo.stdout);
+    let demo = answer(bed.bare().args(["demo", "--json", "--db", "memory:"]), b"");
+    assert_eq!(demo.json()["next"], json!([]));
+}

@@ -12,7 +12,7 @@ use crate::support::{Answer, Bed, answer};
 
 /// Sends an event to a hook. Where others use the machine, an unoptimised program may have no time for it: then it says so, and the
 /// event is sent again, as an agent sends the next one. Tests of how long a hook takes send it [`once`].
-fn hook(bed: &Bed, event: &Value) -> Answer {
+pub(crate) fn hook(bed: &Bed, event: &Value) -> Answer {
     hook_with(bed, &[], event)
 }
 
@@ -29,7 +29,7 @@ fn once(bed: &Bed, args: &[&str], event: &Value) -> Answer {
     bed.run_with(&[&["hook", "claude-code"], args].concat(), event.to_string().as_bytes())
 }
 
-fn line(number: usize, role: &str, text: &str) -> String {
+pub(crate) fn line(number: usize, role: &str, text: &str) -> String {
     let id = format!("0190b0a0-0000-7000-8000-{number:012}");
     let message = json!({ "role": role, "content": [{ "type": "text", "text": text }] });
     json!({ "type": role, "uuid": id, "timestamp": "2026-11-22T10:00:00Z", "message": message }).to_string()
@@ -208,87 +208,6 @@ fn what_one_hook_has_no_time_to_store_the_next_ones_store() {
     let bed = (0..10).find_map(|_| all_stored(&lines)).expect("the hooks of one memory of ten have the time");
     let newest = bed.run(&["show", "s1"]).stdout;
     assert!(newest.contains("Parcel 6000 goes"), "{newest}");
-}
-
-/// A session whose transcript holds a question and an answer, with ids of its own.
-struct Talk<'bed> {
-    bed: &'bed Bed,
-    session: &'static str,
-    lines: Vec<String>,
-}
-
-impl<'bed> Talk<'bed> {
-    fn new(bed: &'bed Bed, session: &'static str, begin: usize) -> Self {
-        let texts = ["The parcel E-4471-B goes to Porto.", "Noted."];
-        let lines = texts.iter().zip(begin..).map(|(text, number)| line(number, "user", text)).collect();
-        Self { bed, session, lines }
-    }
-
-    /// Lets the agent stop, and returns what the memory shows of the session afterwards.
-    fn stops(&self) -> Vec<String> {
-        let path = self.bed.file(&format!("{}.jsonl", self.session), self.lines.join("\n"));
-        let event = json!({ "hook_event_name": "Stop", "session_id": self.session, "transcript_path": path });
-        let answer = hook(self.bed, &event);
-        assert_eq!((answer.code, answer.stdout.as_str(), answer.stderr.as_str()), (0, "", ""));
-        let shown = self.bed.run(&["--json", "show", self.session]);
-        if shown.code != 0 {
-            return Vec::new();
-        }
-        let shown = shown.json();
-        shown["shown"].as_array().unwrap().iter().map(|row| row["text"].as_str().unwrap().to_owned()).collect()
-    }
-}
-
-#[test]
-fn what_was_forgotten_is_not_stored_again_and_what_is_said_afterwards_is() {
-    let bed = Bed::new();
-    let forgettings = [("s1", &["forget", "--session", "s1"][..]), ("s2", &["forget", "--all", "--yes"])];
-    for (place, (session, forget)) in forgettings.into_iter().enumerate() {
-        let mut talk = Talk::new(&bed, session, 10 * place);
-        assert_eq!(talk.stops().len(), 2, "{session}");
-        assert_eq!(bed.run(forget).code, 0);
-        for _ in 0..2 {
-            assert_eq!(talk.stops(), [""; 0], "{session}");
-        }
-        talk.lines.push(line(10 * place + 5, "user", "And the letter?"));
-        for _ in 0..2 {
-            assert_eq!(talk.stops(), ["And the letter?"], "{session}");
-        }
-    }
-    // Nothing was forgotten of this one, and its owner has forgotten others.
-    assert_eq!(Talk::new(&bed, "s3", 30).stops().len(), 2);
-}
-
-#[test]
-fn what_was_forgotten_does_not_come_back_in_the_session_that_goes_on_with_it() {
-    let bed = Bed::new();
-    let talk = Talk::new(&bed, "s1", 1);
-    assert_eq!(talk.stops().len(), 2);
-    assert_eq!(bed.run(&["forget", "--session", "s1"]).code, 0);
-    let mut resumed = Talk { session: "s2", ..talk };
-    resumed.lines.push(line(5, "user", "And the letter?"));
-    assert_eq!(resumed.stops(), ["And the letter?"]);
-    assert_eq!(resumed.stops(), ["And the letter?"]);
-}
-
-#[test]
-fn a_forgotten_session_of_which_no_mark_is_left_goes_on_with_the_next_message() {
-    let bed = Bed::new();
-    let mut talk = Talk::new(&bed, "s1", 1);
-    let lose_marks = || {
-        let files = std::fs::read_dir(bed.path("memory")).unwrap().map(|file| file.unwrap().path());
-        let marks = files.filter(|file| file.extension().is_some_and(|end| end == "json"));
-        assert_eq!(marks.map(|file| std::fs::remove_file(file).unwrap()).count(), 1);
-    };
-    assert_eq!(talk.stops().len(), 2);
-    assert_eq!(bed.run(&["forget", "--session", "s1"]).code, 0);
-    lose_marks();
-    assert_eq!(talk.stops(), [""; 0]);
-    talk.lines.push(line(5, "user", "And the letter?"));
-    assert_eq!(talk.stops(), ["And the letter?"]);
-    lose_marks();
-    talk.lines.push(line(6, "user", "It is here."));
-    assert_eq!(talk.stops(), ["And the letter?", "It is here."]);
 }
 
 #[test]

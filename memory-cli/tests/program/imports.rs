@@ -198,3 +198,56 @@ fn an_archive_in_a_folder_is_not_told_to_hold_nothing() {
         answer.stderr
     );
 }
+
+#[test]
+fn the_table_says_truly_where_what_was_rejected_is_told() {
+    let bed = Bed::new();
+    let folder = bed.path("downloads");
+    std::fs::create_dir(&folder).unwrap();
+    let broken = |name: &str| std::fs::write(folder.join(name), "[{\"role\":\"us").unwrap();
+    let import = || bed.run(&["import", folder.to_str().unwrap()]);
+    broken("a.json");
+    let one = import();
+    assert_eq!((one.code, one.stderr.lines().count()), (2, 1), "{}", one.stderr);
+    assert!(
+        one.stderr.starts_with("error: ") && one.stdout.contains("1  told by the error at the end\n"),
+        "{}",
+        one.stdout
+    );
+    broken("b.json");
+    let two = import();
+    assert_eq!((two.code, two.stderr.lines().count()), (2, 3), "{}", two.stderr);
+    assert!(two.stdout.contains("2  told above, one by one\n"), "{}", two.stdout);
+    std::fs::write(folder.join("b.json"), said("s", 1, "user", "hello")).unwrap();
+    let kept = import();
+    assert_eq!((kept.code, kept.stderr.lines().count()), (3, 1), "{}", kept.stderr);
+    assert!(kept.stdout.contains("1  told above, one by one\n"), "{}", kept.stdout);
+}
+
+#[test]
+fn a_conversation_without_a_name_takes_the_session_that_is_given() {
+    let bed = Bed::new();
+    let line = json!({"messages": [{"role": "user", "content": "hello"}]});
+    let file = bed.file("talk.json", serde_json::to_string_pretty(&line).unwrap());
+    for (added, already) in [(1, 0), (0, 1)] {
+        let answer = bed.json(&["import", &file, "--session", "mine"]);
+        assert_eq!((&answer["added"], &answer["already"]), (&json!(added), &json!(already)));
+    }
+    assert_eq!(bed.json(&["sessions"])["sessions"][0]["session"], "mine");
+    bed.json(&["import", &file]);
+    assert_eq!(bed.json(&["show", "talk/1"])["messages"], 1);
+}
+
+#[test]
+fn no_model_is_sent_what_its_server_would_refuse() {
+    let bed = Bed::new();
+    let line = json!({
+        "role": "user", "content": "hi", "id": "msg_001", "timestamp": 1_790_000_000, "created_at": "2026-09-21T14:13:20Z",
+        "session": "o", "model": "gpt-4o", "parentId": null,
+    });
+    let empty = json!({"role": "assistant", "content": "", "session": "o", "id": "msg_2", "model": "gpt-4o"});
+    let answer = bed.json(&["import", &bed.file("a.jsonl", format!("{line}\n{empty}\n"))]);
+    assert_eq!((&answer["added"], &answer["left_out"]), (&json!(1), &json!({"empty": 1})));
+    let sent = bed.json(&["context", "x", "--session", "o", "--as", "openai"])["messages"].clone();
+    assert_eq!(sent[0], json!({"role": "user", "content": "hi"}));
+}

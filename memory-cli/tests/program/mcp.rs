@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Bed, answer};
+use crate::support::{Bed, answer, signal};
 
 /// A client of a process of its own.
 struct Client {
@@ -120,6 +120,21 @@ fn what_an_agent_adds_the_program_finds_and_a_closed_input_ends_it() {
 }
 
 #[test]
+fn a_signal_ends_it_and_the_database_is_one_file() {
+    for name in ["-TERM", "-INT"] {
+        let bed = Bed::new();
+        let mut client = Client::start(&bed, &[]);
+        client.tool("add_memory", &json!({ "text": "Ada has a cat" })).unwrap();
+        assert!(bed.path("memory.sqlite-wal").exists(), "nothing is to be closed");
+        signal(name, &client.child);
+        // Its input stays open: a client may wait for the end before it closes that.
+        assert_eq!(client.child.wait().unwrap().code(), Some(130), "{name}");
+        bed.is_one_file();
+        assert_eq!(bed.json(&["records"])["records"][0]["text"], "Ada has a cat");
+    }
+}
+
+#[test]
 fn calls_that_are_sent_without_waiting_are_answered_in_their_order_and_all_of_them() {
     const WRITES: u64 = 30;
 
@@ -213,6 +228,21 @@ fn the_configuration_of_a_client_names_this_program_and_owner() {
 }
 
 #[test]
+fn what_agents_are_offered_is_said_before_the_client_or_behind_it() {
+    let bed = Bed::new();
+    let words = bed.file("words.json", "{}");
+    let options = ["--tools", "graph", "--max-tokens", "900", "--allow-forget", "--descriptions", &words];
+    let before = bed.run(&[&["mcp"], &options[..], &["config", "cursor"]].concat());
+    let behind = bed.run(&[&["mcp", "config", "cursor"], &options[..]].concat());
+    assert_eq!((behind.code, behind.stdout.as_str()), (0, before.stdout.as_str()), "{}", behind.stderr);
+    assert!(behind.stdout.contains("graph") && behind.stdout.contains("900"), "{}", behind.stdout);
+    let split = bed.run(&[&["mcp"], &options[..2], &["config", "cursor"], &options[2..]].concat());
+    assert_eq!(split.stdout, before.stdout);
+    let file = bed.file("memory.jsonl", "");
+    assert_eq!(bed.run(&["mcp", "import", &file, "--tools", "graph"]).code, 0);
+}
+
+#[test]
 fn a_database_that_a_variable_names_is_in_the_configuration_and_its_password_is_not() {
     let bed = Bed::new();
     let config = |url: &str, more: &[&str]| {
@@ -261,4 +291,10 @@ fn a_graph_that_the_memory_does_not_take_is_no_fault_of_its_file() {
     assert!(bed.run(&["mcp", "import", "nowhere.jsonl"]).refused(2).contains("nowhere.jsonl cannot be read"));
     let words = bed.file("words.txt", "no graph\n");
     assert!(bed.run(&["mcp", "import", &words]).refused(2).contains("is an entity or a relation"));
+    let entity = r#"{"type":"entity","name":"Cy","entityType":"person","observations":[]}"#;
+    let partly = bed.file("partly.jsonl", format!("no graph\n{entity}\n"));
+    let told = bed.run(&["mcp", "import", &partly]);
+    assert_eq!(told.code, 3);
+    assert!(told.stderr.starts_with("rejected: line 1: not JSON"), "{}", told.stderr);
+    assert!(bed.run(&["mcp", "--max-tokens", "0"]).refused(2).contains("max_tokens is from 200 to 100000"));
 }

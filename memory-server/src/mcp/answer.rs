@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memory::edge::{Shown, fenced};
 use memory::model::TokenCounter;
 use memory::window::CounterKind;
-use memory::{Content, SearchResults};
+use memory::{Content, Error, SearchResults};
 use serde_json::Value;
 
 use super::refusal::Refusal;
@@ -40,6 +40,12 @@ impl From<String> for Answer {
     }
 }
 
+/// Returns the number of tokens if a result may have so many.
+pub(super) fn bounded(tokens: u64) -> memory::Result<u64> {
+    let is_right = (LEAST..=MOST).contains(&tokens);
+    is_right.then_some(tokens).ok_or_else(|| Error::invalid(format!("max_tokens is from {LEAST} to {MOST}")))
+}
+
 /// A budget of tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Fitting {
@@ -59,13 +65,8 @@ impl Fitting {
 
     /// Returns the budget that a call asks for.
     pub(super) fn asked(&self, tokens: Option<u64>) -> Result<Self, Refusal> {
-        match tokens {
-            Some(tokens) if !(LEAST..=MOST).contains(&tokens) => {
-                Err(Refusal::new(format!("max_tokens is from {LEAST} to {MOST}")))
-            }
-            Some(most) => Ok(Self { counter: Arc::clone(&self.counter), most }),
-            None => Ok(self.clone()),
-        }
+        let most = tokens.map_or(Ok(self.most), bounded)?;
+        Ok(Self { counter: Arc::clone(&self.counter), most })
     }
 
     pub(super) fn most(&self) -> u64 {

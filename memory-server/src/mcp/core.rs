@@ -17,6 +17,7 @@ use super::profile::Agents;
 use super::refusal::{Refusal, read};
 use super::tool::{Definition, Effect, ORIGIN};
 use crate::caller::Caller;
+use crate::id::bare;
 use crate::number::whole_if_any;
 use crate::token::Right;
 use crate::unexpired::unexpired;
@@ -254,7 +255,7 @@ async fn delete(arguments: Map<String, Value>, caller: &Caller, agents: &Agents)
     let ada = caller.allowed(Right::Forget)?;
     let receipt = match (id, session, everything.unwrap_or(false)) {
         (Some(id), None, false) => {
-            let id: MessageId = id.parse()?;
+            let id = bare(&id)?;
             if !agents.allow_forget && is_of_the_application(ada, id).await? {
                 return Err(kept_by_the_application());
             }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use tokio::task::spawn_blocking;
 
 use self::fit::{LEFT_OUT, Showing, fitted};
-pub use self::import::{GraphImport, import_graph};
+pub use self::import::{GraphImport, GraphRejection, import_graph};
 pub(super) use self::shelf::{owns, writes};
 use super::answer::{Answer, Fitting};
 use super::describe::{list, object, text, texts};

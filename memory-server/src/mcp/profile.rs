@@ -50,8 +50,8 @@ impl FromStr for Profile {
 pub struct Agents {
     /// Which tools. Default [`Profile::Core`].
     pub profile: Profile,
-    /// The most tokens of a result, unless the call asks for another number. Default 1,500; 20,000 for [`Profile::Graph`], whose
-    /// clients read the whole graph.
+    /// The most tokens of a result, unless the call asks for another number: 200 to 100,000. Default 1,500; 20,000 for
+    /// [`Profile::Graph`], whose clients read the whole graph.
     pub max_tokens: Option<u64>,
     /// Whether an agent may forget a whole conversation, or everything, and not only what it names by ids. Default false.
     pub allow_forget: bool,

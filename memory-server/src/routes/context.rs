@@ -17,7 +17,7 @@ use super::{Problems, filter, json as answer, pending};
 use crate::app::App;
 use crate::caller::Reads;
 use crate::input::{InSession, Json};
-use crate::number::whole_if_said;
+use crate::number::whole_if_any;
 use crate::problem::Problem;
 
 /// What a context is asked for.
@@ -25,40 +25,36 @@ use crate::problem::Problem;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ask {
     /// What the person says now.
-    #[serde(default)]
-    query: String,
+    query: Option<String>,
     /// Tokens that it may have. The maximum is this server's. Without it 3000, or as many as the settings of the server say.
-    #[serde(default, deserialize_with = "whole_if_said")]
-    #[schema(value_type = u64, minimum = 0, maximum = 4_194_304)]
+    #[serde(default, deserialize_with = "whole_if_any")]
+    #[schema(minimum = 0, maximum = 4_194_304)]
     budget: Option<u64>,
     /// Tokens of these to be kept free. Without it none, or as many as the settings of the server say.
-    #[serde(default, deserialize_with = "whole_if_said")]
-    #[schema(value_type = u64, minimum = 0, maximum = 4_194_304)]
+    #[serde(default, deserialize_with = "whole_if_any")]
+    #[schema(minimum = 0, maximum = 4_194_304)]
     reserve: Option<u64>,
     /// How many items are recalled, at the most. Without it 5, or as many as the settings of the server say.
-    #[serde(default, deserialize_with = "whole_if_said")]
-    #[schema(value_type = u64, minimum = 0, maximum = 1000)]
+    #[serde(default, deserialize_with = "whole_if_any")]
+    #[schema(minimum = 0, maximum = 1000)]
     recall: Option<u64>,
     /// Which items may be recalled: `role = user and at >= 2024-01-01`.
     filter: Option<String>,
     /// Whose chat JSON the messages are.
-    #[serde(default, rename = "as")]
+    #[serde(rename = "as")]
     #[schema(default = "openai")]
-    dialect: Dialect,
+    dialect: Option<Dialect>,
     /// Whether what stands aside in imported messages is shown.
-    #[serde(default)]
-    asides: bool,
+    asides: Option<bool>,
     /// Whether the answer tells how many notes no index has followed yet. Every store is asked once more for it.
-    #[serde(default)]
-    pending: bool,
+    pending: Option<bool>,
 }
 
 /// How a context is written for a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Dialect {
     /// `messages` as OpenAI's API takes them.
-    #[default]
     Openai,
     /// `messages` and `system` as Anthropic's API takes them.
     Anthropic,
@@ -114,18 +110,19 @@ pub(crate) async fn assemble(
         return Err(Problem::bad(format!("budget and reserve are at most {most}, recall {ITEMS}")));
     }
     let budget = Budget::new(budget).reserve(reserve);
+    let query = query.unwrap_or_default();
     let asks = !query.is_empty();
     let request = usual.request(query, budget).recall(usize::try_from(recall).unwrap_or(usize::MAX));
-    let mut request = request.matching(filter(condition.as_deref())?).asides(asides);
+    let mut request = request.matching(filter(condition.as_deref())?).asides(asides.unwrap_or_default());
     // To keep nothing free is a wish too.
     request.budget = budget;
     let handle = ada.session(&session);
-    let (context, pending) = tokio::join!(handle.assemble(&request), pending(&ada, is_asked));
+    let (context, pending) = tokio::join!(handle.assemble(&request), pending(&ada, is_asked.unwrap_or_default()));
     let context = context.map_err(|error| {
         let told = error.of_context(budget.limit, budget.reserve, asks);
         told.map_or_else(|| error.into(), |told| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, told))
     })?;
-    let sent = edge::sent(&context, dialect == Dialect::Anthropic);
+    let sent = edge::sent(&context, dialect == Some(Dialect::Anthropic));
     let pending = pending.map(|(_, notes)| notes);
     Ok(answer(&Assembled { sent, pending, receipt: &context.receipt }))
 }

@@ -1,4 +1,4 @@
-//! Forgetting, for good, with the receipt of every store.
+//! Forgetting, for good, with a receipt.
 
 use axum::body::Body;
 use axum::http::Response;
@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::{Problems, json as answer, sessions};
 use crate::caller::Forgets;
+use crate::id::bare;
 use crate::input::Json;
 use crate::problem::Problem;
 
@@ -16,7 +17,7 @@ use crate::problem::Problem;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "lowercase")]
 pub(crate) enum Forget {
-    /// Messages and records, by their ids.
+    /// Messages and records, by their ids, or by the keys that receipts have: `m-` or `r-`, and the id.
     Ids(Vec<String>),
     /// A session, with the records that belong to it.
     Session(String),
@@ -51,7 +52,8 @@ const MOST: usize = 1_000;
 /// Forgets for good, with all that was derived from it. May be repeated.
 #[utoipa::path(post, path = "/v1/forget", tag = "forget", security(("token" = [])), request_body = Forget,
     responses((status = 200, body = Object,
-        description = "What was forgotten, store by store; `unknown` names the ids that nothing has, or the session if there is none."),
+        description = "How much was forgotten, of everything also store by store; `unknown` names the ids that nothing has, or the \
+            session if there is none."),
         Problems))]
 pub(crate) async fn forget(Forgets(ada): Forgets, Json(named): Json<Named>) -> Result<Response<Body>, Problem> {
     let receipt = match named.one()? {
@@ -59,7 +61,7 @@ pub(crate) async fn forget(Forgets(ada): Forgets, Json(named): Json<Named>) -> R
             if !(1..=MOST).contains(&ids.len()) {
                 return Err(Problem::bad(format!("1 to {MOST} ids are forgotten at once")));
             }
-            let ids = ids.iter().map(|id| id.parse()).collect::<memory::Result<Vec<MessageId>>>()?;
+            let ids = ids.iter().map(|id| bare(id)).collect::<memory::Result<Vec<MessageId>>>()?;
             let (receipt, unknown) = edge::forget_ids(&ada, &ids).await?;
             return Ok(answer(&edge::with(json!(receipt), json!({ "unknown": unknown }))));
         }

@@ -13,6 +13,7 @@ use memory::store::chat::{Edge, Page, Placement, SessionState, Slice, View};
 use memory::{Error, Message, MessageId, Scoped, Seq, Session, SessionId, Timestamp, edge};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use utoipa::openapi::schema::{ArrayBuilder, Object, SchemaType, Type};
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::List;
@@ -170,7 +171,7 @@ struct ChatMessage {
     #[schema(pattern = "^(system|developer|user|assistant|tool|function)$")]
     role: String,
     /// The words, or pieces.
-    #[schema(value_type = Option<String>)]
+    #[schema(schema_with = content)]
     content: Option<Value>,
     /// Its id. Made before the first attempt, it makes the request repeatable.
     #[schema(format = Uuid)]
@@ -178,6 +179,12 @@ struct ChatMessage {
     /// When it was said. Default now.
     #[schema(format = DateTime)]
     at: Option<String>,
+}
+
+/// Returns the schema of a text, or of a list of pieces, or of nothing.
+fn content() -> ArrayBuilder {
+    let types = SchemaType::from_iter([Type::String, Type::Array, Type::Null]);
+    ArrayBuilder::new().schema_type(types).items(Object::new()).description(Some("The words, or pieces."))
 }
 
 /// A message as it came: with an id and a time of its own, or without.

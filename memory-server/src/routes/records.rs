@@ -9,7 +9,11 @@ use std::collections::HashSet;
 use memory::{ItemId, MessageId, RecordId, Scoped};
 
 use crate::app::PART;
+use crate::id::bare;
 use crate::problem::Problem;
+
+/// The kind of a record that names none.
+const KIND: &str = "fact";
 
 /// Returns the items that these ids name: messages, else records.
 async fn sources(ada: &Scoped, ids: &[String]) -> Result<Vec<ItemId>, Problem> {
@@ -18,7 +22,7 @@ async fn sources(ada: &Scoped, ids: &[String]) -> Result<Vec<ItemId>, Problem> {
     if ids.len() > most {
         return Err(Problem::bad(format!("more than {most} sources")));
     }
-    let ids = ids.iter().map(|id| id.parse()).collect::<memory::Result<Vec<MessageId>>>()?;
+    let ids = ids.iter().map(|id| bare(id)).collect::<memory::Result<Vec<MessageId>>>()?;
     let mut messages: HashSet<MessageId> = HashSet::new();
     for part in ids.chunks(PART) {
         messages.extend(ada.messages(part).await?.into_iter().map(|row| row.id));

@@ -15,7 +15,7 @@ use super::{Problems, filter, pending};
 use crate::app::App;
 use crate::caller::Reads;
 use crate::input::Json;
-use crate::number::whole_if_said;
+use crate::number::whole_if_any;
 use crate::problem::Problem;
 
 /// How many hits are asked for first.
@@ -28,11 +28,10 @@ const MOST: u64 = 1_000;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Question {
     /// A person's words; if empty, the newest are found.
-    #[serde(default)]
-    query: String,
+    query: Option<String>,
     /// How many hits, at the most. Without it 10, or as many as the settings of the server say.
-    #[serde(default, deserialize_with = "whole_if_said")]
-    #[schema(value_type = u64, minimum = 1, maximum = 1000)]
+    #[serde(default, deserialize_with = "whole_if_any")]
+    #[schema(minimum = 1, maximum = 1000)]
     limit: Option<u64>,
     /// A condition: `role = user and at >= 2024-01-01 and tag in (a, b)`.
     filter: Option<String>,
@@ -48,11 +47,9 @@ pub(crate) struct Question {
     #[schema(minimum = 0, maximum = 1)]
     mmr: Option<f32>,
     /// Whether the answer tells how the hits were found.
-    #[serde(default)]
-    explain: bool,
+    explain: Option<bool>,
     /// Whether the answer tells how many notes no index has followed yet. Every store is asked once more for it.
-    #[serde(default)]
-    pending: bool,
+    pending: Option<bool>,
 }
 
 /// What is searched.
@@ -77,7 +74,8 @@ pub(crate) async fn search(
 ) -> Result<Response<Body>, Problem> {
     let usual = (ada.memory().defaults().hits as u64).min(MOST);
     let limit = super::sessions::bounded(question.limit.unwrap_or(usual), MOST)?;
-    let mut search = Search::new(&question.query).matching(filter(question.filter.as_deref())?);
+    let mut search =
+        Search::new(question.query.as_deref().unwrap_or_default()).matching(filter(question.filter.as_deref())?);
     let session = question.session.as_deref().map(SessionId::new).transpose()?;
     match question.kind {
         Some(Kind::Message) => search = search.only(Unit::Message),
@@ -89,13 +87,13 @@ pub(crate) async fn search(
     }
     search.mmr = question.mmr;
     let found = found(&ada, session.as_ref(), search, limit, app.config.answer_bytes);
-    let (found, pending) = tokio::join!(found, pending(&ada, question.pending));
+    let (found, pending) = tokio::join!(found, pending(&ada, question.pending.unwrap_or_default()));
     let (found, list) = found?;
     let left_out = found.hits.len() - list.len();
     let mut value = json!({ "degraded": found.receipt.degraded, "left_out": left_out });
     if let Value::Object(members) = &mut value {
         members.extend(pending);
-        members.extend(question.explain.then(|| ("receipt".to_owned(), json!(found.receipt))));
+        members.extend(question.explain.unwrap_or_default().then(|| ("receipt".to_owned(), json!(found.receipt))));
     }
     Ok(list.answer("hits", &value))
 }

@@ -78,7 +78,7 @@ pub(crate) async fn state(Reads(ada): Reads, InSession(session): InSession) -> R
 /// as it names one that never was.
 #[utoipa::path(delete, path = "/v1/sessions/{session}", tag = "sessions", security(("token" = [])),
     params(("session" = String, Path, min_length = 1, max_length = 255)),
-    responses((status = 200, description = "What was forgotten, store by store; `unknown` names the session if there is none.",
+    responses((status = 200, description = "How much was forgotten; `unknown` names the session if there is none.",
         body = Object), Problems))]
 pub(crate) async fn delete(Forgets(ada): Forgets, InSession(session): InSession) -> Result<Response<Body>, Problem> {
     forget(&ada, session).await

@@ -79,6 +79,7 @@ async fn what_a_model_may_not_do_is_told_in_words_it_can_act_on() {
         ("search_memories", json!({ "query": ["x"] }), "expected a string"),
         ("update_memory", json!({ "id": "7", "text": "x" }), "not the id of a record"),
         ("list_memories", json!({ "before": "soon" }), "not a time"),
+        ("delete_memory", json!({ "id": "s-talk.0" }), "not the id of a message or record"),
         ("delete_memory", json!({}), "id of one memory"),
         ("delete_memory", json!({ "everything": true }), "not allowed"),
         ("delete_memory", json!({ "session": "talk" }), "not allowed"),
@@ -231,4 +232,33 @@ async fn a_query_of_any_length_is_answered() {
         let told = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();
         assert!(told.contains("goes to Porto"), "{told}");
     }
+}
+
+#[tokio::test]
+async fn what_receipts_name_by_its_key_is_forgotten_by_it() {
+    let bed = Bed::new().await;
+    let message = json!({ "messages": [{ "role": "user", "content": "Ada has a cat" }] });
+    for (number, by_tool) in [false, true].into_iter().enumerate() {
+        let said = bed.ok(Call::post(format!("/v1/sessions/talk-{number}/messages"), &message)).await;
+        let told = bed.ok(Call::post("/v1/records", &json!({ "text": "Ada has a dog" }))).await;
+        for key in
+            [format!("m-{}", said["stored"][0]["id"].as_str().unwrap()), format!("r-{}", told["id"].as_str().unwrap())]
+        {
+            assert_eq!(bed.ok(Call::post("/v1/items", &json!({ "items": [key] }))).await["items"][0]["item"], key);
+            let derived = json!({ "text": format!("derived from {key}"), "sources": [key], "tags": ["a"] });
+            let derived = bed.ok(Call::post("/v1/records", &derived)).await["id"].clone();
+            let listed = bed.ok(Call::get("/v1/records?filter=trust%20%3E=%20user%20and%20tag%20in%20(a,%20b)")).await;
+            assert_eq!(listed["records"][0]["id"], derived, "{key}");
+            if by_tool {
+                let told = bed.tool("delete_memory", &json!({ "id": key })).await.unwrap();
+                assert!(told.starts_with("Deleted 2"), "{key}: {told}");
+            } else {
+                let forgotten = bed.ok(Call::post("/v1/forget", &json!({ "ids": [key] }))).await;
+                assert_eq!((&forgotten["removed"], &forgotten["unknown"]), (&json!(2), &json!([])), "{key}");
+            }
+            assert_eq!(bed.ok(Call::post("/v1/items", &json!({ "items": [key] }))).await["items"], json!([]));
+        }
+    }
+    let refused = bed.send(Call::post("/v1/forget", &json!({ "ids": ["x-7"] })).by(&bed.ada)).await;
+    assert_eq!((refused.status, &refused.json()["detail"]), (400, &json!("not the id of a message or record")));
 }

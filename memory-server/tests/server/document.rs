@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use axum::http::StatusCode;
+use serde_json::json;
 
 use crate::bed::DOCUMENT;
 
@@ -65,4 +66,10 @@ fn every_status_that_the_server_refuses_with_stands_in_the_document_of_each_oper
         }
     }
     assert!(operations >= 16, "{operations}");
+}
+
+#[test]
+fn the_content_of_a_message_is_a_text_or_pieces_or_nothing() {
+    let content = &DOCUMENT["components"]["schemas"]["ChatMessage"]["properties"]["content"];
+    assert_eq!((&content["type"], &content["items"]["type"]), (&json!(["string", "array", "null"]), &json!("object")));
 }

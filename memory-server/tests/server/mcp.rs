@@ -228,3 +228,12 @@ async fn chatgpt_searches_and_fetches_in_its_own_shapes() {
     assert!(CounterKind::O200k.counter().count_text(&long) <= 1_500);
     assert!(serde_json::from_str::<Value>(&long).unwrap()["text"].as_str().unwrap().ends_with('…'));
 }
+
+#[tokio::test]
+async fn a_server_that_cannot_offer_its_agents_what_it_is_told_does_not_begin() {
+    let agents = Agents { max_tokens: Some(1), ..Agents::default() };
+    let bed = Bed::with(Config { agents, ..Config::default() }).await;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let refused = bed.server.serve(listener, std::future::pending()).await.unwrap_err();
+    assert!(refused.to_string().contains("max_tokens is from 200 to 100000"), "{refused}");
+}

@@ -40,19 +40,7 @@ pub fn weighs_at_most(json: &[u8], most: usize) -> serde_json::Result<bool> {
 /// # Errors
 /// What the input is no JSON by.
 pub(super) fn value<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Value>, D::Error> {
-    Element.deserialize(input)
-}
-
-/// Reads one value as [`value`] does, as the element of a list.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Element;
-
-impl<'de> DeserializeSeed<'de> for Element {
-    type Value = Option<Value>;
-
-    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<Option<Value>, D::Error> {
-        within(input, MOST)
-    }
+    within(input, MOST)
 }
 
 fn within<'de, D: Deserializer<'de>>(input: D, most: usize) -> Result<Option<Value>, D::Error> {

@@ -32,7 +32,7 @@ impl Reader {
 
     /// Reads one line.
     pub(super) fn read(&mut self, at: Position, value: Value, sink: &Sink) -> Result<(), Stopped> {
-        let Position { line, within } = at;
+        let Position { line, within, .. } = at;
         if value.get(MARK).is_some() {
             return self.header(at, &value, sink);
         }

@@ -89,7 +89,7 @@ pub enum LeftOut {
     Image,
     /// A file or sound, of which a place holder or a transcript stands in the text.
     File,
-    /// A piece of an unknown kind.
+    /// A piece of an unknown kind. Of chat JSON it is kept as it is, and no search finds it.
     UnknownPiece,
     /// A session that stands in the file a second time, under another date.
     OtherDate,

@@ -9,10 +9,11 @@ use std::io;
 
 use memory_core::engine::Session;
 use memory_core::error::{Cause, Transience};
-use memory_core::message::TITLE;
-use memory_core::{Error, Message, MessageId, Result, SessionId, StoredMessage};
+use memory_core::message::{Defaults, TITLE};
+use memory_core::{Block, Error, Message, MessageId, Result, SessionId, StoredMessage};
 
 use super::identity::message_id;
+use super::openai::set_apart;
 use super::patience::patiently;
 
 /// Messages of one session.
@@ -88,7 +89,10 @@ impl Messages {
         for (message, own) in self.all.iter_mut().zip(own_ids) {
             let is_known = rows.contains_key(&own) || known.forgotten.contains(&own);
             let is_elsewhere = match rows.get(&message.id).and_then(|row| Some((row, row.message.as_deref()?))) {
-                Some((row, there)) => row.session != *session.id() && says_the_same(message, there),
+                Some((row, there)) => {
+                    let is_same = || says_the_same(message, there) || says_the_same(message, &read_anew(there));
+                    row.session != *session.id() && is_same()
+                }
                 // What was forgotten is not brought back under another id.
                 None => shared.contains(&message.id) && !known.forgotten.contains(&message.id),
             };
@@ -102,8 +106,8 @@ impl Messages {
         Ok((rows, parted))
     }
 
-    /// Gives messages that are stored with equal words the trust, the title and what stands aside as they have it there, and the time
-    /// if theirs is not told; and an id of their own, if another session has them by now. Returns how many differed, and how many of
+    /// Makes messages that are stored with equal words as they are there, whatever their trust, title and what stands aside, and their time
+    /// if it is not told; and gives others an id of their own, if another session has them by now. Returns how many differed, and how many of
     /// these in their trust. Whether roles are trusted is said when something is imported first, and a conversation may be renamed: a
     /// later import of it is no conflict, nor is one at the same time.
     pub(super) async fn keep_stored(&mut self) -> Result<(u64, u64)> {
@@ -112,22 +116,33 @@ impl Messages {
         for (message, is_timeless) in self.all.iter_mut().zip(&self.are_timeless) {
             let there = stored.get(&message.id).and_then(|row| row.message.as_deref());
             let Some(there) = there.filter(|there| *there != message) else { continue };
-            let mut like = message.clone();
+            let (mut like, anew) = (message.clone(), read_anew(there));
             (like.trust, like.aside) = (there.trust, there.aside.clone());
             if *is_timeless {
                 like.at = there.at;
             }
-            match there.metadata.get(TITLE) {
+            match anew.metadata.get(TITLE) {
                 Some(title) => like = like.with_metadata(TITLE, title.clone()),
                 None => _ = like.metadata.remove(TITLE),
             }
-            if like == *there {
+            if like == *there || like == anew {
                 (kept, trusted) = (kept + 1, trusted + u64::from(message.trust != there.trust));
-                *message = like;
+                *message = there.clone();
             }
         }
         Ok((kept, trusted))
     }
+}
+
+/// Returns a stored message as chat JSON is read now. Earlier versions kept foreign members beside the words, and did not know some texts.
+fn read_anew(there: &Message) -> Message {
+    let mut anew = there.clone();
+    if there.blocks.iter().any(|block| matches!(block, Block::Other { .. })) {
+        let read = Message::from_openai(&there.to_openai(), Defaults { id: there.id, at: there.at });
+        anew.blocks = read.map_or(anew.blocks, |read| read.blocks);
+    }
+    set_apart(&mut anew);
+    anew
 }
 
 /// Returns that the database did not answer, and only what waits for it was read.

@@ -1,17 +1,21 @@
 //! Chat JSON of OpenAI's or Anthropic's API: a message a line, or `{"messages": […]}` a line. Our own members stand beside the standard ones:
-//! `session`, `id` (a UUID), `at` (or `created_at`, `timestamp`, `create_time`), `metadata`.
+//! `session`, `id` (a UUID), `at` (or `created_at`, `timestamp`, `create_time`), `metadata`. What else stands there becomes metadata, so that
+//! a model is sent nothing that its server may refuse.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use memory_core::message::Defaults;
+use memory_core::message::{Defaults, Slot};
 use memory_core::{Block, Message, MessageId, Timestamp};
 use serde_json::{Map, Value};
 
 use super::conversation::Conversation;
 use super::identity::{fingerprint, message_id};
 use super::item::LeftOut;
+use super::meter::Meter;
 use super::position::Position;
 use super::queue::{Sink, Stopped};
+use super::source::Source;
 use super::{time, weight};
 
 /// What a message of our limits weighs at the most, as values.
@@ -20,6 +24,20 @@ const HEAVIEST: usize = 48 << 20;
 const TIMES: [&str; 4] = ["at", "created_at", "timestamp", "create_time"];
 /// The members in which a message's conversation is looked for.
 const SESSIONS: [&str; 3] = ["session", "session_id", "conversation_id"];
+/// The members of a chat message of either dialect, besides its role and content.
+const OF_CHAT: [&str; 9] = [
+    "name",
+    "refusal",
+    "tool_calls",
+    "tool_call_id",
+    "function_call",
+    "reasoning",
+    "reasoning_content",
+    "audio",
+    "annotations",
+];
+/// The kinds of pieces of content that are known, and hold no words that could be found.
+const WORDLESS: [&str; 2] = ["redacted_thinking", "server_tool_use"];
 /// From here on, floats skip whole numbers.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
@@ -30,16 +48,25 @@ pub(super) struct Reader {
     session: String,
     /// The beginning of the names of conversations that have none.
     stem: String,
+    /// Counts the conversations that have none, if the session names them.
+    numbers: Option<Arc<Meter>>,
     now: Timestamp,
     /// How many messages of each session were read, by the fingerprint of its name.
     indexes: HashMap<u64, u64>,
-    /// The last line on which a conversation without a name stood, and how many stood there: a list may be one line.
+    /// The last line on which a conversation without a name began, and how many stood there: a list may be one line.
     nameless: (u64, u64),
 }
 
 impl Reader {
-    pub(super) fn new(session: &str, stem: &str, now: Timestamp) -> Self {
-        Self { session: session.to_owned(), stem: stem.to_owned(), now, indexes: HashMap::new(), nameless: (0, 0) }
+    pub(super) fn new(source: &Source, meter: &Arc<Meter>) -> Self {
+        Self {
+            session: source.session.clone(),
+            stem: source.stem.clone(),
+            numbers: source.names_conversations.then(|| Arc::clone(meter)),
+            now: source.now,
+            indexes: HashMap::new(),
+            nameless: (0, 0),
+        }
     }
 
     /// Reads one line or element: a message or a conversation.
@@ -76,12 +103,13 @@ impl Reader {
         // A name made of the line occurs once, so nothing has to be kept of it.
         let mut once = 0;
         let is_told = named.is_some();
-        let (session, index) = match named {
+        let numbered = |meter: &Arc<Meter>| with_number(&self.session, meter.count_nameless());
+        let (session, index) = match named.or_else(|| self.numbers.as_ref().map(numbered)) {
             Some(name) => {
                 let index = self.indexes.entry(fingerprint(&name)).or_default();
                 (name, index)
             }
-            None => (nameless(&self.stem, at.line, &mut self.nameless), &mut once),
+            None => (nameless(&self.stem, at.begin, &mut self.nameless), &mut once),
         };
         for (place, value) in (0u64..).zip(messages) {
             let here = at.of_message(place);
@@ -125,31 +153,61 @@ fn message(
     let content = Value::Object(object);
     let id = own.unwrap_or_else(|| message_id(session, index, &[&content.to_string()]));
     let at = said.map_or(now, |(_, at)| at);
-    match Message::from_chat(&content, Defaults { id, at }) {
-        Ok(message) if is_empty(&message) => sink.leave_out(Conversation::new(session, None), LeftOut::Empty),
-        Ok(mut message) => {
-            if let Some(Value::Object(metadata)) = metadata {
-                message.metadata = metadata;
-            }
-            sink.message_of(here, (session, is_told), message, said.is_none())
-        }
-        Err(error) => sink.reject(here, &error),
+    let mut message = match Message::from_chat(&content, Defaults { id, at }) {
+        Ok(message) => message,
+        Err(error) => return sink.reject(here, &error),
+    };
+    if let Some(Value::Object(metadata)) = metadata {
+        message.metadata = metadata;
     }
+    set_apart(&mut message);
+    let of = Conversation::new(session, None);
+    if is_empty(&message) {
+        return sink.leave_out(of, LeftOut::Empty);
+    }
+    (0..unknown_pieces(&message.blocks)).try_for_each(|_| sink.leave_out(of, LeftOut::UnknownPiece))?;
+    sink.message_of(here, (session, is_told), message, said.is_none())
+}
+
+/// Moves the members that no chat message has into the metadata, since a model's server may refuse a message with them. Nulls are left
+/// out, and so is a member whose name the metadata has.
+pub(super) fn set_apart(message: &mut Message) {
+    let is_of_chat = |(name, _): &(String, Value)| OF_CHAT.contains(&name.as_str());
+    let (of_chat, others): (Map<_, _>, Map<_, _>) =
+        std::mem::take(&mut message.extra).into_iter().partition(is_of_chat);
+    message.extra = of_chat;
+    for (name, value) in others.into_iter().filter(|(_, value)| !value.is_null()) {
+        message.metadata.entry(name).or_insert(value);
+    }
+}
+
+/// Returns how many pieces of content are of an unknown kind, which are kept and neither found nor shown.
+fn unknown_pieces(blocks: &[Block]) -> usize {
+    let is_unknown = |piece: &Value| piece.get("type").is_none_or(|kind| !WORDLESS.iter().any(|known| kind == known));
+    let count = |block: &Block| match block {
+        Block::Other { slot: Slot::Content, value } => usize::from(is_unknown(value)),
+        Block::ToolResult { content, .. } => unknown_pieces(content),
+        _ => 0,
+    };
+    blocks.iter().map(count).sum()
 }
 
 /// Returns whether a message says nothing. A call of a function may stand beside its content, and a call may have an empty result.
 fn is_empty(message: &Message) -> bool {
     let is_blank = |block: &Block| matches!(block, Block::Text { text, .. } if text.trim().is_empty());
-    !message.role.is_result() && message.blocks.iter().all(is_blank) && message.extra.values().all(Value::is_null)
+    let is_nothing = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+    !message.role.is_result() && message.blocks.iter().all(is_blank) && message.extra.values().all(is_nothing)
 }
 
-/// Returns the name of a conversation that has none: its line, and its number if others of the line came before it.
+/// Returns the name of a conversation that has none: the line that it begins on, and its number if others of the line came before it.
 fn nameless(stem: &str, line: u64, last: &mut (u64, u64)) -> String {
     *last = if last.0 == line { (line, last.1 + 1) } else { (line, 1) };
-    match last.1 {
-        1 => format!("{stem}/{line}"),
-        number => format!("{stem}/{line}.{number}"),
-    }
+    with_number(&format!("{stem}/{line}"), last.1)
+}
+
+/// Returns a name with a number, unless that is the first one.
+fn with_number(name: &str, number: u64) -> String {
+    if number == 1 { name.to_owned() } else { format!("{name}.{number}") }
 }
 
 fn take_text(object: &mut Map<String, Value>, member: &str) -> Option<String> {

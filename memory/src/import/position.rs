@@ -30,15 +30,27 @@ impl fmt::Display for Within {
 /// Where something stands in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Position {
+    /// The line that the value begins on in which it stands. The end of a value moves when the value grows, its beginning does not.
+    pub(super) begin: u64,
     /// The line that it ends on.
     pub(super) line: u64,
     pub(super) within: Within,
 }
 
 impl Position {
+    /// Returns the place of what stands on one line.
+    pub(super) fn new(line: u64, within: Within) -> Self {
+        Self { begin: line, line, within }
+    }
+
     /// Returns the place of an element of a list.
     pub(super) fn of_element(line: u64, element: u64) -> Self {
-        Self { line, within: Within { element: Some(element), message: None } }
+        Self::new(line, Within { element: Some(element), message: None })
+    }
+
+    /// Sets the line that the value begins on.
+    pub(super) fn begun_on(self, begin: u64) -> Self {
+        Self { begin, ..self }
     }
 
     /// Returns the place of the message at `index` of the conversation that stands here, counted from 0.
@@ -50,7 +62,7 @@ impl Position {
 
 impl From<u64> for Position {
     fn from(line: u64) -> Self {
-        Self { line, within: Within::default() }
+        Self::new(line, Within::default())
     }
 }
 

@@ -101,13 +101,13 @@ impl Sink {
         if !self.trusts_roles {
             message.trust = Trust::Untrusted;
         }
-        let (Position { line, within }, session, message) = (at, session.to_owned(), Box::new(message));
+        let (Position { line, within, .. }, session, message) = (at, session.to_owned(), Box::new(message));
         self.put(Item::Message { line, within, session, session_is_told, message, time_is_inferred })
     }
 
     /// Puts a rejection.
     pub(super) fn reject(&self, at: impl Into<Position>, why: impl Into<Refusal>) -> Result<(), Stopped> {
-        let Position { line, within } = at.into();
+        let Position { line, within, .. } = at.into();
         self.put(Item::Rejected { line, within, why: why.into() })
     }
 

@@ -34,7 +34,7 @@ pub(super) fn read(input: impl Read, source: &Source, meter: &Arc<Meter>, sink: 
         Ok(None) => return Ok(()),
         Err(error) => return sink.reject(1u64, Refusal::unreadable("file", &error)),
     };
-    let mut reader = Reader::new(source);
+    let mut reader = Reader::new(source, meter);
     if first == b'[' {
         stream::each_element(input, &reading, sink, &mut |at, value| reader.element(at, value, sink))?;
     } else {
@@ -124,14 +124,14 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Source) -> Self {
+    fn new(source: &'a Source, meter: &Arc<Meter>) -> Self {
         Self {
             source,
             format: source.format,
             is_known: false,
             unknown: Vec::new(),
             last: 1,
-            openai: openai::Reader::new(&source.session, &source.stem, source.now),
+            openai: openai::Reader::new(source, meter),
             longmemeval: longmemeval::Reader::default(),
             export: export::Reader::new(&source.owner, source.trusts_roles),
         }

@@ -16,6 +16,8 @@ pub struct Source {
     pub(super) session: String,
     /// The beginning of the names of conversations that have none.
     pub(super) stem: String,
+    /// Whether the first of these conversations is named by the session instead, and the others by it and their number.
+    pub(super) names_conversations: bool,
     /// The time of messages that have none.
     pub(super) now: Timestamp,
     /// Tenant and subject of the owner who imports. An export of another owner is not trusted by itself.
@@ -38,6 +40,7 @@ impl Source {
             format: None,
             session: session.to_owned(),
             stem: session.to_owned(),
+            names_conversations: false,
             now,
             owner: (owner.tenant(), owner.subject()),
             trusts_roles: false,
@@ -52,11 +55,18 @@ impl Source {
         Self { format: Some(format), ..self }
     }
 
-    /// Sets the stem of names for conversations without one: a `/` and their line number follow it. Default the
+    /// Sets the stem of names for conversations without one: a `/` and the number of the line that they begin on follow it. Default the
     /// session.
     #[must_use]
     pub fn with_stem(self, stem: impl Into<String>) -> Self {
         Self { stem: stem.into(), ..self }
+    }
+
+    /// Lets the session name conversations without a name too: the first one is that session, the second one `SESSION.2`, and so on
+    /// over all files in their order. Default: they are named by the stem and their line.
+    #[must_use]
+    pub fn naming_conversations(self) -> Self {
+        Self { names_conversations: true, ..self }
     }
 
     /// Lets messages speak with the trust of the roles that the file gives them, so that its system messages become

@@ -8,10 +8,10 @@ use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer as _, Error as _, SeqAccess, Visitor};
 use serde_json::{Deserializer, Value};
 
-use super::bounded::{self, Element};
+use super::bounded;
 use super::meter::Meter;
 use super::position::Position;
 use super::queue::{Sink, Stopped};
@@ -175,14 +175,18 @@ pub(super) fn each_element(
     let mut count = 0;
     loop {
         let (mut stopped, first) = (false, meter.lines() + 1);
+        let element = Cell::new(first);
+        let begins = || element.set(meter.lines() + 1);
         let mut visit = |value: Option<Value>| {
             left.set(Some(*longest));
             count += 1;
-            stopped = give(Position::of_element(meter.lines() + 1, count), value, sink, each).is_err();
+            let at = Position::of_element(meter.lines() + 1, count).begun_on(element.get());
+            stopped = give(at, value, sink, each).is_err();
             !stopped
         };
         let is_within = Cell::new(false);
-        let error = match elements(begin.as_bytes().chain(&mut metered), &mut visit, &is_within) {
+        let elements = Elements { begins: &begins, visit: &mut visit, is_within: &is_within };
+        let error = match elements.read(begin.as_bytes().chain(&mut metered)) {
             Ok(()) => return Ok(()),
             Err(_) if stopped => return Err(Stopped),
             Err(error) => error,
@@ -201,16 +205,6 @@ pub(super) fn each_element(
     }
 }
 
-/// Reads the elements of an array. An error that stands within the array, and not behind it, sets `is_within`.
-fn elements(
-    input: impl Read,
-    visit: &mut dyn FnMut(Option<Value>) -> bool,
-    is_within: &Cell<bool>,
-) -> serde_json::Result<()> {
-    let mut input = Deserializer::from_reader(input);
-    input.deserialize_seq(Elements(visit, is_within)).and_then(|()| input.end())
-}
-
 /// Gives every value in `input`, behind the line `first` that is a bracket alone, to `each`, however many lines each of them takes.
 pub(super) fn each_value(
     first: u64,
@@ -223,10 +217,13 @@ pub(super) fn each_value(
     let left = Rc::new(Cell::new(Some(*longest)));
     let bracket = b"{\n".as_slice();
     let mut values = Deserializer::from_reader(bracket.chain(Metered::new(input, meter, &left)));
+    let mut is_first = true;
     while values.end().is_err() {
+        // The bracket of the first one was read before.
+        let begin = if std::mem::take(&mut is_first) { first } else { meter.lines() + 1 };
         left.set(Some(*longest));
         match bounded::value(&mut values) {
-            Ok(value) => give(Position::from(meter.lines() + 1), value, sink, each)?,
+            Ok(value) => give(Position::from(meter.lines() + 1).begun_on(begin), value, sink, each)?,
             Err(error) => {
                 let (line, why) = broken(&error, first, true, meter.lines() + 1);
                 return sink.reject(line, why);
@@ -273,7 +270,33 @@ fn wrong(error: &serde_json::Error, place: &str) -> String {
     }
 }
 
-struct Elements<'a>(&'a mut dyn FnMut(Option<Value>) -> bool, &'a Cell<bool>);
+/// Takes the elements of an array.
+struct Elements<'a> {
+    /// Is told of an element when its first byte was read.
+    begins: &'a dyn Fn(),
+    visit: &'a mut dyn FnMut(Option<Value>) -> bool,
+    /// Is set by an error that stands within the array, and not behind it.
+    is_within: &'a Cell<bool>,
+}
+
+impl Elements<'_> {
+    fn read(self, input: impl Read) -> serde_json::Result<()> {
+        let mut input = Deserializer::from_reader(input);
+        input.deserialize_seq(self).and_then(|()| input.end())
+    }
+}
+
+/// Reads an element, and tells that it begins.
+struct Begun<'a>(&'a dyn Fn());
+
+impl<'de> DeserializeSeed<'de> for Begun<'_> {
+    type Value = Option<Value>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, input: D) -> Result<Option<Value>, D::Error> {
+        (self.0)();
+        bounded::value(input)
+    }
+}
 
 impl<'de> Visitor<'de> for Elements<'_> {
     type Value = ();
@@ -284,8 +307,10 @@ impl<'de> Visitor<'de> for Elements<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<(), A::Error> {
         // Behind an error the parser still looks for the end of the array.
-        while let Some(value) = sequence.next_element_seed(Element).inspect_err(|_| self.1.set(true))? {
-            if !(self.0)(value) {
+        while let Some(value) =
+            sequence.next_element_seed(Begun(self.begins)).inspect_err(|_| self.is_within.set(true))?
+        {
+            if !(self.visit)(value) {
                 return Err(A::Error::custom("stopped"));
             }
         }

@@ -83,7 +83,7 @@ impl Tally {
         self.added + self.already + self.forgotten
     }
 
-    pub(super) fn reject(&mut self, Position { line, within }: Position, why: Refusal) {
+    pub(super) fn reject(&mut self, Position { line, within, .. }: Position, why: Refusal) {
         self.rejected += 1;
         if self.rejections.len() < TOLD {
             let before = self.begun.partition_point(|(before, _)| *before < line);

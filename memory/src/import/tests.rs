@@ -21,6 +21,8 @@ mod failed;
 mod files;
 #[cfg(feature = "sqlite")]
 mod hostile;
+mod members;
+mod nameless;
 mod places;
 mod records;
 mod together;
@@ -97,7 +99,7 @@ fn reads_a_message_a_line_with_our_members_beside_the_standard_ones() {
     assert!(matches!(items[0], Item::Message { time_is_inferred: true, .. }));
     assert_eq!((messages[1].id.to_string().as_str(), messages[1].at), (id, "2024-05-01".parse().unwrap()));
     assert_eq!(messages[2].at, Timestamp(1_714_521_600_500_000));
-    assert_eq!((messages[2].metadata["tag"].as_str(), messages[2].extra["own"].as_i64()), (Some("x"), Some(1)));
+    assert_eq!((messages[2].metadata["tag"].as_str(), messages[2].metadata["own"].as_i64()), (Some("x"), Some(1)));
 }
 
 #[test]
@@ -114,7 +116,7 @@ fn reads_conversations_a_line_and_messages_of_one_array() {
     let array = "[{\"role\":\"user\",\"content\":\"a\"},\n{\"role\":\"user\",\"content\":\"b\"}]";
     assert_eq!(told(&items(array)), ["1 chat_history user a", "2 chat_history user b"]);
     let printed = "\u{feff}\n{\n \"messages\": [\n {\"role\": \"user\", \"content\": \"a\"}]}\n";
-    assert_eq!(told(&items(printed)), ["4 file/4 user a"]);
+    assert_eq!(told(&items(printed)), ["4 file/2 user a"]);
 }
 
 #[test]

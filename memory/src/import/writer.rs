@@ -75,9 +75,9 @@ impl Writer {
                     Ok(session) => {
                         waiting.count(weight);
                         let said = ReadMessage { message: *message, session_is_told, time_is_inferred };
-                        waiting.messages.entry(session).or_default().push((Position { line, within }, said));
+                        waiting.messages.entry(session).or_default().push((Position::new(line, within), said));
                     }
-                    Err(error) => tally.reject(Position { line, within }, Refusal::of_message(&error, &message)),
+                    Err(error) => tally.reject(Position::new(line, within), Refusal::of_message(&error, &message)),
                 }
             }
             Item::Row { line, row } => {
@@ -90,7 +90,7 @@ impl Writer {
                 waiting.count(weight);
                 waiting.records.push((line.into(), *record));
             }
-            Item::Rejected { line, within, why } => tally.reject(Position { line, within }, why),
+            Item::Rejected { line, within, why } => tally.reject(Position::new(line, within), why),
             Item::LeftOut { session, title, what } => {
                 tally.leave_out(named(&session), title.map(|title| named(&title)), what);
             }

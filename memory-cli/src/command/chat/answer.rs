@@ -37,7 +37,8 @@ impl Conversation<'_> {
         };
         let answered = model.stream(messages, self.answering.max_tokens, &mut piece).await;
         if !self.output.is_json() && !draft.text().is_empty() {
-            self.output.line("")?;
+            // At once: what went wrong is told on stderr, and may stand on the same terminal.
+            self.output.piece("\n")?;
         }
         shown?;
         let answered = answered.map_err(|error| Failure::Unanswered(error.with_causes()))?;

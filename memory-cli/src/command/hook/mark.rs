@@ -3,10 +3,14 @@
 //! A deletion frees the ids of a session's messages, and the transcript still has them. What tells of the deletion is that the session's
 //! fence rose, and what tells which messages were there before it is a mark, in a file of the data folder. The file holds ids and
 //! times and no words, and stays when the memory forgets.
+//!
+//! A damaged file is set aside. What was forgotten before that is not told any more, so all that is older counts as forgotten, but for what
+//! the memory holds.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
 
 use memory::store::chat::Fence;
 use memory::{Message, MessageId, Scope, Timestamp};
@@ -14,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Database, in_data_folder};
 use crate::failure::Failure;
+use crate::output::say;
 
 /// How many sessions are kept in mind: those that were offered last.
 const MOST: usize = 1_000;
@@ -88,27 +93,77 @@ impl Marks {
         Self { path }
     }
 
-    /// Returns the marks, the newest last; none if the file is not there.
+    /// Returns the marks, the newest last; none if the file is not there. A damaged one is set aside.
     pub(super) fn read(&self) -> io::Result<Vec<Mark>> {
+        match self.parse() {
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                let _lock = self.lock()?;
+                // Another hook may have set it aside meanwhile.
+                if self.parse().is_err() {
+                    self.set_aside()?;
+                }
+                self.parse()
+            }
+            marks => marks,
+        }
+    }
+
+    /// Returns the time up to which no mark tells what was forgotten, as a line that stands nowhere; none if no file was ever damaged.
+    pub(super) fn lost(&self) -> io::Result<Option<Line>> {
+        let made = match fs::metadata(self.damaged()) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            metadata => metadata?.modified()?,
+        };
+        let since = made.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let at = Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX));
+        Ok(Some(Line { id: MessageId::of_content(b"lost marks"), at }))
+    }
+
+    /// Reads the file.
+    fn parse(&self) -> io::Result<Vec<Mark>> {
         let file = match File::open(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             file => file?,
         };
-        let mut text = String::new();
-        file.take(BYTES).read_to_string(&mut text)?;
-        serde_json::from_str(&text).map_err(|_| {
+        let mut text = Vec::new();
+        file.take(BYTES).read_to_end(&mut text)?;
+        serde_json::from_slice(&text).map_err(|_| {
             let damaged = format!("{} is damaged: it tells what hooks stored before", self.path.display());
             io::Error::new(ErrorKind::InvalidData, damaged)
         })
     }
 
+    /// Copies the damaged file and removes it. The time of the copy is that of now.
+    fn set_aside(&self) -> io::Result<()> {
+        let aside = self.damaged();
+        let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&aside)?;
+        io::copy(&mut File::open(&self.path)?, &mut file)?;
+        file.sync_all()?;
+        fs::remove_file(&self.path)?;
+        let (path, aside) = (self.path.display(), aside.display());
+        say(&format!(
+            "memory: {path} told what hooks stored before, and is damaged: it is {aside} now. Of a conversation that the memory does not \
+             hold, only what is said from now on is stored; to have all of it stored, remove {aside}: what was forgotten may come back"
+        ));
+        Ok(())
+    }
+
+    fn damaged(&self) -> PathBuf {
+        self.path.with_extension("damaged")
+    }
+
+    /// Locks the marks until the file is dropped. It lies beside them, since their own file is another one after each change.
+    fn lock(&self) -> io::Result<File> {
+        let lock = private(OpenOptions::new().write(true).create(true)).open(self.path.with_extension("lock"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
     /// Puts a mark in the place of the one of the same session. `seen` is that one as it was when the session was looked at: if another
     /// hook has put one since, the later of the two stays.
     pub(super) fn put(&self, mark: Mark, seen: Option<&Mark>) -> io::Result<()> {
-        // A lock beside it: the file itself is another one after each change.
-        let lock = private(OpenOptions::new().write(true).create(true)).open(self.path.with_extension("lock"))?;
-        lock.lock()?;
-        let mut marks = self.read()?;
+        let _lock = self.lock()?;
+        let mut marks = self.parse()?;
         let present = marks.iter().find(|other| other.session == mark.session);
         let is_later = |other: &Mark| (other.fence, other.last.at) > (mark.fence, mark.last.at);
         if present == Some(&mark) || present.is_some_and(|other| seen != Some(other) && is_later(other)) {
@@ -180,6 +235,21 @@ mod tests {
         assert_eq!(names[MOST - 2..], ["0".to_owned(), MOST.to_string()]);
         fs::write(&marks.path, "{").unwrap();
         assert!(marks.put(mark(1), None).is_err());
+    }
+
+    #[test]
+    fn damaged_marks_are_set_aside_with_the_time_of_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let marks = Marks { path: folder.path().join("hook.json") };
+        assert_eq!(marks.lost().unwrap(), None);
+        for damaged in [b"{".as_slice(), b"", b"\xff"] {
+            fs::write(&marks.path, damaged).unwrap();
+            assert_eq!(marks.read().unwrap(), []);
+            assert!(!marks.path.exists());
+            assert_eq!(fs::read(folder.path().join("hook.damaged")).unwrap(), damaged);
+            let lost = marks.lost().unwrap().unwrap();
+            assert_eq!(lost.end(&[said(1), said(2), Message::new(Role::User, "word", Timestamp(i64::MAX))]), 2);
+        }
     }
 
     #[test]

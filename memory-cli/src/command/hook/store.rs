@@ -117,6 +117,8 @@ struct Past<'a> {
     /// The present fence of the session.
     fence: Fence,
     marks: Vec<Mark>,
+    /// The time up to which no mark tells what was forgotten, if there is one.
+    lost: Option<Line>,
     /// The messages that the marks name.
     marked: HashSet<MessageId>,
 }
@@ -125,10 +127,10 @@ impl<'a> Past<'a> {
     async fn of(scoped: &'a Scoped, session: &'a SessionId, marks: &Marks) -> Result<Self, Failure> {
         let fence = scoped.session(session).state().await?.fence;
         let marks = marks.clone();
-        let marks = beside(move || marks.read()).await?;
+        let (marks, lost) = beside(move || Ok((marks.read()?, marks.lost()?))).await?;
         let named = marks.iter().flat_map(|mark| mark.forgotten.into_iter().chain([mark.last]));
         let marked = named.map(Line::id).collect();
-        Ok(Self { scoped, session, fence, marks, marked })
+        Ok(Self { scoped, session, fence, marks, lost, marked })
     }
 
     /// Returns the mark of the session itself.
@@ -156,7 +158,7 @@ impl<'a> Past<'a> {
         let mut messages: Vec<Message> = blocks.into_iter().rev().flatten().collect();
         // It was forgotten, and nothing tells when: what is new begins behind what was stored since, or with the next message.
         let is_unmarked = own.is_none() && self.fence.generation > 0;
-        let was_forgotten = own.and_then(|mark| mark.forgotten_by(self.fence));
+        let was_forgotten = own.map_or(self.lost, |mark| mark.forgotten_by(self.fence));
         let end = match old {
             Some(old) if old.is_stored || !is_unmarked => 0,
             _ if is_unmarked => messages.len(),

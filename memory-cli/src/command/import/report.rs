@@ -64,7 +64,7 @@ pub(super) fn report(
         output.line(&format!("{text}; {sessions} {}, {seconds:.1} s", plural(sessions, "session")))?;
         if rejected > 0 && tally.committed() > 0 || !tally.left_out.is_empty() || tally.files > 0 {
             output.line("")?;
-            table(tally, output.look().width).iter().try_for_each(|line| output.line(line))?;
+            table(tally, output.look().width, is_the_end).iter().try_for_each(|line| output.line(line))?;
         }
     }
     if interrupted {

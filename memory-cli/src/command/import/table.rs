@@ -19,8 +19,9 @@ pub(super) const TOLD: usize = 20;
 /// Conversations that are named for each kind of what is left out, and files without conversations.
 const NAMED: usize = 5;
 
-/// Returns the lines of the table: whole in a pipe, which has no width, else not wider than that.
-pub(super) fn table(tally: &Tally, width: Option<usize>) -> Vec<String> {
+/// Returns the lines of the table: whole in a pipe, which has no width, else not wider than that. `is_the_error` says that the one
+/// rejection is not told above, but by the error at the end.
+pub(super) fn table(tally: &Tally, width: Option<usize>, is_the_error: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut row = |name: &str, count: u64, why: &str| lines.extend(row(name, count, why, width));
     row("taken", tally.added, "");
@@ -43,7 +44,7 @@ pub(super) fn table(tally: &Tally, width: Option<usize>) -> Vec<String> {
             row("    others", rest, "--json names their conversations");
         }
     }
-    row("rejected", tally.rejected, &told_above(tally.rejected));
+    row("rejected", tally.rejected, &told(tally.rejected, is_the_error));
     if tally.files > 0 {
         row("files", tally.files, "");
     }
@@ -59,10 +60,11 @@ pub(super) fn table(tally: &Tally, width: Option<usize>) -> Vec<String> {
     lines
 }
 
-/// Returns how many rejections are told one by one.
-fn told_above(rejected: u64) -> String {
+/// Returns where rejections are told, and how many of them.
+fn told(rejected: u64, is_the_error: bool) -> String {
     match rejected {
         0 => String::new(),
+        _ if is_the_error => "told by the error at the end".to_owned(),
         few if few <= TOLD as u64 => "told above, one by one".to_owned(),
         _ => format!("the first {TOLD} are told above"),
     }

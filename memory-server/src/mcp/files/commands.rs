@@ -23,32 +23,12 @@ const AROUND: usize = 2;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 enum Command {
-    View {
-        path: String,
-        view_range: Option<[i64; 2]>,
-    },
-    Create {
-        path: String,
-        file_text: String,
-    },
-    StrReplace {
-        path: String,
-        old_str: String,
-        #[serde(default)]
-        new_str: String,
-    },
-    Insert {
-        path: String,
-        insert_line: i64,
-        insert_text: String,
-    },
-    Delete {
-        path: String,
-    },
-    Rename {
-        old_path: String,
-        new_path: String,
-    },
+    View { path: String, view_range: Option<[i64; 2]> },
+    Create { path: String, file_text: String },
+    StrReplace { path: String, old_str: String, new_str: Option<String> },
+    Insert { path: String, insert_line: i64, insert_text: String },
+    Delete { path: String },
+    Rename { old_path: String, new_path: String },
 }
 
 /// Carries out a command. The answer fits, however long the path is that it names.
@@ -62,7 +42,7 @@ pub(super) async fn run(arguments: Map<String, Value>, caller: &Caller, fitting:
         Command::StrReplace { path, old_str, new_str } => {
             // Also that nothing was replaced tells what stands there.
             caller.allowed(Right::Read)?;
-            replace(caller.allowed(Right::Write)?, &path, &old_str, &new_str).await?
+            replace(caller.allowed(Right::Write)?, &path, &old_str, new_str.as_deref().unwrap_or_default()).await?
         }
         Command::Insert { path, insert_line, insert_text } => {
             // A refusal tells how many lines there are.

@@ -2,8 +2,9 @@
 
 use std::io::{self, BufRead};
 
+use memory::import::mend_surrogates;
 use memory::{Error, Scoped};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::shapes::{Entity, Relation, add};
 use super::shelf;
@@ -16,8 +17,21 @@ enum Line {
     Relation(Relation),
 }
 
+/// A line that was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct GraphRejection {
+    /// Its number; the first line has 1.
+    pub line: u64,
+    /// Why, as a clause.
+    pub why: String,
+}
+
+/// Rejections that are told one by one.
+const TOLD: usize = 1_000;
+
 /// What an import of a graph did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GraphImport {
     /// Entities that are new.
@@ -28,31 +42,56 @@ pub struct GraphImport {
     pub observations: u64,
     /// Entities and relations that were known.
     pub already: u64,
-    /// Lines that are neither.
+    /// Lines that are neither, or that the memory refuses.
     pub rejected: u64,
+    /// The first thousand of those, in their order.
+    pub rejections: Vec<GraphRejection>,
+}
+
+impl GraphImport {
+    fn reject(&mut self, place: usize, why: String) {
+        self.rejected += 1;
+        if self.rejections.len() < TOLD {
+            self.rejections.push(GraphRejection { line: place as u64 + 1, why });
+        }
+    }
 }
 
 /// Reads the file of the reference memory server into the graph of an owner. An entity that is known gains the observations that
-/// it lacks, so the same file may be read again.
+/// it lacks, so the same file may be read again. A line that cannot be read is rejected, and those behind it are read all the same.
 ///
 /// # Errors
 /// The file cannot be read, or the memory fails; what was read before is stored.
 pub async fn import_graph(ada: &Scoped, file: impl BufRead) -> io::Result<GraphImport> {
     let mut done = GraphImport::default();
-    for (place, line) in file.lines().enumerate() {
-        let line = line?;
-        if line.trim().is_empty() {
+    for (place, line) in file.split(b'\n').enumerate() {
+        let mut line = line?;
+        if line.trim_ascii().is_empty() {
             continue;
         }
-        match serde_json::from_str(&line) {
+        mend_surrogates(&mut line);
+        match serde_json::from_slice(&line) {
             Ok(line) => match take(ada, line, place, &mut done).await {
-                Err(Error::Invalid { .. }) => done.rejected += 1,
+                Err(Error::Invalid { what }) => done.reject(place, what),
                 taken => taken.map_err(io::Error::other)?,
             },
-            Err(_) => done.rejected += 1,
+            Err(error) => done.reject(place, told(&error)),
         }
     }
     Ok(done)
+}
+
+/// Tells why a line is not read, without the number of the line, which is 1 for each.
+fn told(error: &serde_json::Error) -> String {
+    let why = error.to_string();
+    let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
+    // It may quote a word of any length.
+    let why: String = why.chars().take(200).collect();
+    if error.is_data() {
+        format!("neither an entity nor a relation: {why}")
+    } else {
+        format!("not JSON: {why}, column {}", error.column())
+    }
 }
 
 async fn take(ada: &Scoped, line: Line, place: usize, done: &mut GraphImport) -> Result<(), Error> {
@@ -91,5 +130,29 @@ mod tests {
         let graph = shelf::read(&ada, shelf::MOST).await.unwrap();
         assert_eq!(graph.entities[0].observations, ["likes tea", "sails"]);
         assert_eq!(graph.relations[0].to, "Porto");
+    }
+
+    #[tokio::test]
+    async fn a_line_that_cannot_be_read_is_told_with_its_number_and_those_behind_it_are_read() {
+        let memory = memory::open("memory:").await.unwrap().build().await.unwrap();
+        let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+        let entity = |name: &str| {
+            let line = r#"{"type":"entity","name":"NAME","entityType":"person","observations":[]}"#;
+            [&*line.replace("NAME", name).into_bytes(), b"\n"].concat()
+        };
+        let bytes = [b'"', 0xff, b'"', b'\n'];
+        let other = b"{\"type\":\"other\"}\r\n";
+        let part = b"{\"type\":\"relation\",\"from\":\"Ada\",\"to\":\"Bob\"}\n";
+        let half = entity("half \\ud83d");
+        let file = [&*entity("Ada"), &bytes, b"\n", other, part, &*half, &*entity("Bob")].concat();
+        let done = import_graph(&ada, &*file).await.unwrap();
+        assert_eq!((done.entities, done.rejected), (3, 3), "{done:?}");
+        let told: Vec<(u64, &str)> = done.rejections.iter().map(|one| (one.line, &*one.why)).collect();
+        let kind = "neither an entity nor a relation: unknown variant `other`, expected `entity` or `relation`";
+        let relation = "neither an entity nor a relation: missing field `relationType`";
+        assert_eq!(told, [(2, "not JSON: invalid unicode code point, column 2"), (4, kind), (5, relation)]);
+        let graph = shelf::read(&ada, shelf::MOST).await.unwrap();
+        let names: Vec<&str> = graph.entities.iter().map(|entity| &*entity.name).collect();
+        assert_eq!(names, ["Ada", "half \u{fffd}", "Bob"]);
     }
 }

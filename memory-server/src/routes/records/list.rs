@@ -36,7 +36,7 @@ pub(crate) struct Records {
     kind: Option<String>,
     /// Only with this tag.
     tag: Option<String>,
-    /// A condition: `importance` and all that a search takes.
+    /// A condition, as for a search: `trust >= user and tag in (a, b)`. The importance is no part of it.
     filter: Option<String>,
     /// What was current at this time.
     #[param(format = DateTime)]

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use super::sources;
+use super::{KIND, sources};
 use crate::app::{App, PART};
 use crate::caller::{Caller, Reads, Writes};
 use crate::input::{Json, OfRecord, Parameters};
@@ -112,18 +112,15 @@ pub(crate) struct Whole {
     #[schema(min_length = 1)]
     text: String,
     /// `fact`, `preference` or any other word.
-    #[serde(default = "fact")]
     #[schema(min_length = 1, max_length = 255, default = "fact")]
-    kind: String,
+    kind: Option<String>,
     /// Its tags.
-    #[serde(default)]
-    tags: Vec<String>,
+    tags: Option<Vec<String>>,
     /// 0 to 1.
     #[schema(minimum = 0, maximum = 1)]
     importance: Option<f32>,
     /// Whether it never expires.
-    #[serde(default)]
-    pinned: bool,
+    pinned: Option<bool>,
     /// The agent that it belongs to.
     #[schema(min_length = 1, max_length = 255)]
     agent: Option<String>,
@@ -143,18 +140,12 @@ pub(crate) struct Whole {
     /// The time from which it is gone.
     #[schema(format = DateTime)]
     expires_at: Option<String>,
-    /// The ids of what it was derived from. It is forgotten with them.
-    #[serde(default)]
+    /// The ids or keys of what it was derived from. It is forgotten with them.
     #[schema(max_items = 4_096)]
-    sources: Vec<String>,
+    sources: Option<Vec<String>>,
     /// Values of the caller's own.
-    #[serde(default)]
-    #[schema(value_type = Object)]
-    metadata: Map<String, Value>,
-}
-
-fn fact() -> String {
-    "fact".to_owned()
+    #[schema(value_type = Option<Object>)]
+    metadata: Option<Map<String, Value>>,
 }
 
 impl Whole {
@@ -167,14 +158,14 @@ impl Whole {
         let trust = self.trust.unwrap_or_else(|| stored.map_or(Trust::User, Record::trust));
         let told = Telling {
             origin: self.origin.clone(),
-            sources: sources(ada, &self.sources).await?,
-            tags: self.tags.clone(),
+            sources: sources(ada, self.sources.as_deref().unwrap_or_default()).await?,
+            tags: self.tags.clone().unwrap_or_default(),
             importance: self.importance,
-            pinned: self.pinned,
+            pinned: self.pinned.unwrap_or_default(),
             expires_at: time(&self.expires_at)?,
             valid_from: time(&self.valid_from)?,
             valid_to: time(&self.valid_to)?,
-            metadata: self.metadata.clone(),
+            metadata: self.metadata.clone().unwrap_or_default(),
             ..Telling::new(at, trust)
         };
         let mut tellings =
@@ -186,7 +177,7 @@ impl Whole {
             again: tellings.collect(),
             hold: stored.is_some_and(|record| record.hold),
             superseded: stored.and_then(|record| record.superseded),
-            ..Record::new(&self.kind, &self.text, at)
+            ..Record::new(self.kind.as_deref().unwrap_or(KIND), &self.text, at)
         })
     }
 }
@@ -229,7 +220,8 @@ fn expected(headers: &HeaderMap) -> Result<Expect, Problem> {
         ("If-None-Match" = Option<String>, Header, description = "`*` for a new record.")),
     request_body = Whole,
     responses((status = 200, description = "`id` and `version`; to a token that may not read, the `id`.", body = Object),
-        (status = 412, description = "Another version is stored.", content_type = "application/problem+json", body = Problem),
+        (status = 412, description = "Another version is stored, or nothing.",
+            content_type = "application/problem+json", body = Problem),
         (status = 428, description = "No version was named.", content_type = "application/problem+json", body = Problem),
         Problems))]
 pub(crate) async fn put(
@@ -244,9 +236,11 @@ pub(crate) async fn put(
         // Also that nothing was stored tells what stands there.
         caller.allowed(Right::Read)?;
     }
+    let mut is_there = true;
     // Twice: the same request may have stored the record between the look and the put, with another time.
     for _ in 0..2 {
         let stored = known(&ada, id).await?;
+        is_there = stored.is_some();
         let record = whole.record(&ada, id, stored.as_ref().map(|stored| &*stored.record)).await?;
         // Over another version than the expected one, nothing is stored in any case.
         let over = stored.as_ref().filter(|stored| expect == Expect::Version(stored.version));
@@ -264,5 +258,9 @@ pub(crate) async fn put(
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Problem::new(StatusCode::PRECONDITION_FAILED, "another version is stored: read it, then decide"))
+    let why = match expect {
+        Expect::Version(_) if !is_there => "nothing is stored under this id",
+        _ => "another version is stored: read it, then decide",
+    };
+    Err(Problem::new(StatusCode::PRECONDITION_FAILED, why))
 }

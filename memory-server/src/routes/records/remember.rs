@@ -5,12 +5,12 @@ use std::time::Duration;
 use axum::Extension;
 use axum::body::Body;
 use axum::http::{HeaderMap, Response, StatusCode};
-use memory::{Gate, RecordId, Remember, Scoped, SessionId, StoredRecord, Timestamp, Trust};
+use memory::{Gate, Record, RecordId, Remember, Scoped, SessionId, StoredRecord, Timestamp, Trust};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::sources;
+use super::{KIND, sources};
 use crate::caller::{Caller, Writes};
 use crate::input::{Json, OfRecord};
 use crate::mcp::kept_by_tools;
@@ -32,12 +32,10 @@ pub(crate) struct Told {
     #[schema(min_length = 1)]
     text: String,
     /// `fact`, `preference` or any other word.
-    #[serde(default = "fact")]
     #[schema(min_length = 1, max_length = 255, default = "fact")]
-    kind: String,
+    kind: Option<String>,
     /// Its tags.
-    #[serde(default)]
-    tags: Vec<String>,
+    tags: Option<Vec<String>>,
     /// How long it is remembered, in seconds. Default for ever.
     #[serde(default, deserialize_with = "whole_if_any")]
     #[schema(minimum = 1, maximum = 10_000_000_000_u64)]
@@ -64,37 +62,35 @@ pub(crate) struct Told {
     #[schema(value_type = Option<String>, pattern = "^(untrusted|tool|assistant|user|system)$")]
     trust: Option<Trust>,
     /// Whether it never expires.
-    #[serde(default)]
-    pinned: bool,
+    pinned: Option<bool>,
     /// The time from which it is true.
     #[schema(format = DateTime)]
     valid_from: Option<String>,
     /// The time from which it is true no longer.
     #[schema(format = DateTime)]
     valid_to: Option<String>,
-    /// The ids of what it was derived from. It is forgotten with them.
-    #[serde(default)]
+    /// The ids or keys of what it was derived from. It is forgotten with them.
     #[schema(max_items = 4_096)]
-    sources: Vec<String>,
+    sources: Option<Vec<String>>,
     /// Adds it to the record that it repeats, if it is less new than this. That needs the right to read too.
     #[schema(minimum = 0, maximum = 2)]
     novelty: Option<f32>,
     /// Values of the caller's own.
-    #[serde(default)]
-    #[schema(value_type = Object)]
-    metadata: Map<String, Value>,
-}
-
-fn fact() -> String {
-    "fact".to_owned()
+    #[schema(value_type = Option<Object>)]
+    metadata: Option<Map<String, Value>>,
 }
 
 impl Told {
+    fn kind(&self) -> &str {
+        self.kind.as_deref().unwrap_or(KIND)
+    }
+
     /// Returns the record that a request with this key has made of the same words already.
     async fn made_with(&self, key: Option<RecordId>, ada: &Scoped) -> Result<Option<StoredRecord>, Problem> {
         let Some(id) = key.filter(|_| self.id.is_none()) else { return Ok(None) };
         let is_it = |stored: &StoredRecord| {
-            (&stored.record.kind, &stored.record.text, &stored.record.agent) == (&self.kind, &self.text, &self.agent)
+            let Record { kind, text, agent, .. } = &*stored.record;
+            (kind.as_str(), text, agent) == (self.kind(), &self.text, &self.agent)
         };
         Ok(ada.get(&[id]).await?.pop().filter(is_it))
     }
@@ -105,14 +101,15 @@ impl Told {
             caller.allowed(Right::Read)?;
         }
         let time = |text: Option<String>| text.map(|text| text.parse::<Timestamp>()).transpose();
-        let mut remember = Remember::new(self.kind, self.text).valid(time(self.valid_from)?, time(self.valid_to)?);
-        for tag in self.tags {
+        let mut remember =
+            Remember::new(self.kind().to_owned(), self.text).valid(time(self.valid_from)?, time(self.valid_to)?);
+        for tag in self.tags.unwrap_or_default() {
             remember = remember.with_tag(tag);
         }
-        for source in sources(ada, &self.sources).await? {
+        for source in sources(ada, self.sources.as_deref().unwrap_or_default()).await? {
             remember = remember.with_source(source);
         }
-        for (key, value) in self.metadata {
+        for (key, value) in self.metadata.unwrap_or_default() {
             remember = remember.with_metadata(key, value);
         }
         let id = self.id.map(|id| id.parse()).transpose()?;
@@ -120,7 +117,7 @@ impl Told {
         if let Some(session) = self.session {
             remember = remember.with_session(SessionId::new(&session)?);
         }
-        if self.pinned {
+        if self.pinned == Some(true) {
             remember = remember.pinned();
         }
         if self.ttl_seconds.is_some_and(|seconds| seconds > LONGEST) {
@@ -187,7 +184,9 @@ pub(crate) async fn remember(
     params(("record" = String, Path, format = Uuid),
         ("Idempotency-Key" = Option<String>, Header, description = "1 to 255 bytes; the same for each repeat.")),
     request_body = Told,
-    responses((status = 200, description = "As for what is remembered, with `supersedes`.", body = Object), Problems))]
+    responses((status = 200, description = "As for what is remembered, with `supersedes`.", body = Object),
+        (status = 409, description = "Something else took its place meanwhile, or the record is others' to change.",
+            content_type = "application/problem+json", body = Problem), Problems))]
 pub(crate) async fn supersede(
     Writes(ada): Writes,
     Extension(caller): Extension<Caller>,
