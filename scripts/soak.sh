@@ -183,6 +183,11 @@ sieges() { # OPERATIONS
   MEMORY_TEST_OPERATIONS="$1" tests memory servers siege
 }
 
+# A process that forgets an owner is killed midway, so many times.
+erasure_kills() { # KILLS
+  MEMORY_TEST_ROUNDS="$1" tests memory servers an_erasure_that_ends
+}
+
 # Generated calls of a server, so many: those of owners that name others, those of the graph beside its reference, results of tools.
 server_calls() { # CALLS FILTER
   MEMORY_CALLS="$1" tests memory-server server "$2"
@@ -233,6 +238,7 @@ soak "models-storm" models_storm 10000
 soak "models-llama" models_llama
 soak "simulation" simulation 100000
 soak "sieges" sieges 100000
+soak "erasure-kills" erasure_kills 50
 soak "server-isolation" server_calls 100000 no_call_shows_a_byte_of_another_owner
 soak "server-graph" server_calls 500 sequences_of_calls_are_answered
 soak "server-results" server_calls 10000 results_fit_into_their_tokens

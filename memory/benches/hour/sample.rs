@@ -49,7 +49,7 @@ impl<'a> Samples<'a> {
 
     /// Looks for so many minutes.
     pub(crate) async fn take(&mut self, minutes: usize) {
-        say("minute  resident MiB  allocated MiB  waiting  bytes      acknowledged  refused  server");
+        say("minute  resident MiB  allocated MiB, least, most  waiting  bytes      acknowledged  refused  server");
         let mut turns = interval(EVERY);
         turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
         for number in 0..=minutes * PER_LINE {
@@ -60,8 +60,11 @@ impl<'a> Samples<'a> {
             self.seen.push(Sample { minute, resident, allocated, waiting: journal.waiting, bytes: journal.bytes });
             if number % PER_LINE == 0 {
                 let ((taken, refused), state) = (self.load.appended(), self.outages.state());
+                let since = self.seen.iter().rev().take(PER_LINE).map(|sample| sample.allocated);
+                let (least, most) =
+                    since.fold((f64::MAX, 0.0_f64), |(least, most), one| (least.min(one), most.max(one)));
                 say(&format!(
-                    "{minute:>6.0}  {resident:>12.1}  {allocated:>13.1}  {:>7}  {:>9}  {taken:>12}  {refused:>7}  {state}",
+                    "{minute:>6.0}  {resident:>12.1}  {least:>20.1}, {most:>5.1}  {:>7}  {:>9}  {taken:>12}  {refused:>7}  {state}",
                     journal.waiting, journal.bytes
                 ));
             }

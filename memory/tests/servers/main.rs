@@ -19,7 +19,7 @@ use memory_testkit::Suite;
 use memory_testkit::services::Service;
 
 fn main() -> ExitCode {
-    if let Some(ended) = siege::process().or_else(journal::process) {
+    if let Some(ended) = siege::process().or_else(journal::process).or_else(erasure::killed::process) {
         return ended;
     }
     Suite::new("memory")
@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         .test("truth_and_qdrant_agree_after_a_siege", siege::qdrant)
         .test("truth_and_elasticsearch_agree_after_a_siege", siege::elastic)
         .test("a_siege_finds_what_was_acknowledged_and_is_lost", siege::forgetful)
+        .test("an_erasure_that_ends_with_its_process_at_any_moment_is_completed", erasure::killed::completed)
         .alone("an_erasure_outlives_each_server_stopping_midway", erasure::outlives)
         .alone("o8_no_server_tells_a_byte_of_an_erased_owner", erasure::leaves_no_byte)
         .alone("s3_6_what_a_journal_acknowledged_survives_kills_of_process_and_server", journal::survives_kills)

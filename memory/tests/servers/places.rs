@@ -50,6 +50,17 @@ impl Places {
         Ok(Self::on(&postgres?, &redis?, &elastic?, &qdrant?))
     }
 
+    /// Returns the URLs of the four parts, as [`Places::told`] reads them.
+    pub(crate) fn urls(&self) -> [&str; 4] {
+        [&self.truth, &self.cache, &self.words, &self.meanings]
+    }
+
+    /// Returns the places that another process has told.
+    pub(crate) fn told(urls: &[String]) -> Option<Self> {
+        let [truth, cache, words, meanings] = <[String; 4]>::try_from(urls.to_vec()).ok()?;
+        Some(Self { truth, cache, words, meanings })
+    }
+
     /// Opens the stores.
     pub(crate) async fn open(&self) -> Result<Stores> {
         let Self { truth, cache, words, meanings } = self;
