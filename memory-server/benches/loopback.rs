@@ -2,7 +2,8 @@
 //! SQLite, in turns. Then what others wait while 200 connections send their headers byte by byte. Fails beyond the bounds that are
 //! promised.
 //!
-//! `cargo bench -p memory-server --bench loopback -- [ROUNDS] [MESSAGES]`
+//! `cargo bench -p memory-server --bench loopback -- [ROUNDS] [MESSAGES]`: 2,000 each. With 400 rounds, medians differ by 0.1 ms from run
+//! to run.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -44,7 +45,7 @@ fn main() -> ExitCode {
 fn plan() -> (usize, usize) {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let number = |place: usize, usual| arguments.get(place).and_then(|text| text.parse().ok()).unwrap_or(usual);
-    (number(0, 500), number(1, 2_000))
+    (number(0, 2_000), number(1, 2_000))
 }
 
 /// A connection that is kept open.
