@@ -80,10 +80,13 @@ impl FromStr for Timestamp {
         if let Ok(time) = text.parse::<jiff::Timestamp>() {
             return Ok(Self(time.as_microsecond()));
         }
-        // Also the last hours of the year 9999, which are a date and a time, and no moment in every time zone.
-        let time = text.strip_suffix('Z').unwrap_or(text).parse::<jiff::civil::DateTime>().map_err(|_| bad())?;
-        let since = time.duration_since(jiff::civil::DateTime::constant(1970, 1, 1, 0, 0, 0, 0));
-        i64::try_from(since.as_micros()).map(Self).map_err(|_| bad())
+        // A date or a time without an offset, or one in the last hours of the year 9999, which the calendar has and jiff's moments lack.
+        let parts = jiff::fmt::temporal::Pieces::parse(text).map_err(|_| bad())?;
+        let local = parts.date().to_datetime(parts.time().unwrap_or(jiff::civil::Time::midnight()));
+        let since = local.duration_since(jiff::civil::DateTime::constant(1970, 1, 1, 0, 0, 0, 0));
+        let offset = parts.to_numeric_offset().map_or(0, jiff::tz::Offset::seconds);
+        let micros = since.as_micros() - i128::from(offset) * 1_000_000;
+        i64::try_from(micros).map(Self).map_err(|_| bad())
     }
 }
 
@@ -153,8 +156,13 @@ mod tests {
         assert_eq!(read("1970-01-01T00:00:01").unwrap(), 1_000_000);
         assert_eq!(read("1970-01-01T01:00:00+01:00").unwrap(), 0);
         assert_eq!(read("9999-12-31T23:59:59Z").unwrap(), 253_402_300_799_000_000);
+        assert_eq!(read("9999-12-31T23:59:59+01:00").unwrap(), 253_402_297_199_000_000);
         assert_eq!(read("9999-12-31").unwrap(), read("9999-12-30").unwrap() + 86_400_000_000);
-        assert!(["", "yesterday", "2024-13-01", "@", "@x", "999999-01-01"].iter().all(|text| read(text).is_err()));
+        assert!(
+            ["", "yesterday", "2024-13-01", "@", "@x", "999999-01-01", "2024-05-17Z"]
+                .iter()
+                .all(|text| read(text).is_err())
+        );
     }
 
     #[test]
