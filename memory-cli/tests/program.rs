@@ -22,6 +22,9 @@ mod commands;
 #[path = "program/crash.rs"]
 mod crash;
 #[cfg(test)]
+#[path = "program/damaged.rs"]
+mod damaged;
+#[cfg(test)]
 #[path = "program/demo.rs"]
 mod demo;
 #[cfg(test)]

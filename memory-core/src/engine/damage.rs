@@ -9,12 +9,12 @@ use crate::store::records::RecordStore;
 
 /// What was read, and the items that are damaged, each with the error that says so.
 #[derive(Debug)]
-pub(super) struct Around<T, I> {
+pub(super) struct Salvaged<T, I> {
     pub(super) read: T,
     pub(super) damaged: Vec<(I, Error)>,
 }
 
-impl<T, I> Around<T, I> {
+impl<T, I> Salvaged<T, I> {
     /// Returns what was read without damage.
     pub(super) fn of(read: T) -> Self {
         Self { read, damaged: Vec::new() }
@@ -26,24 +26,24 @@ pub(super) async fn messages(
     chat: &dyn ChatStore,
     scope: &Scope,
     ids: &[MessageId],
-) -> Result<Around<FoundMessages, MessageId>> {
+) -> Result<Salvaged<FoundMessages, MessageId>> {
     match chat.get(scope, ids).await {
         Err(Error::Corrupt { .. }) => {}
-        answer => return answer.map(Around::of),
+        answer => return answer.map(Salvaged::of),
     }
-    let mut around = Around::of(FoundMessages::of([]));
+    let mut salvaged = Salvaged::of(FoundMessages::of([]));
     for id in ids {
         match chat.get(scope, &[*id]).await {
             Ok(found) => {
-                around.read.messages.extend(found.messages);
-                around.read.forgotten.extend(found.forgotten);
-                around.read.complete &= found.complete;
+                salvaged.read.messages.extend(found.messages);
+                salvaged.read.forgotten.extend(found.forgotten);
+                salvaged.read.complete &= found.complete;
             }
-            Err(error @ Error::Corrupt { .. }) => around.damaged.push((*id, error)),
+            Err(error @ Error::Corrupt { .. }) => salvaged.damaged.push((*id, error)),
             Err(error) => return Err(error),
         }
     }
-    Ok(around)
+    Ok(salvaged)
 }
 
 /// Reads records: all at once or, if one of them is damaged, each by itself.
@@ -51,18 +51,18 @@ pub(super) async fn records(
     records: &dyn RecordStore,
     scope: &Scope,
     ids: &[RecordId],
-) -> Result<Around<Vec<StoredRecord>, RecordId>> {
+) -> Result<Salvaged<Vec<StoredRecord>, RecordId>> {
     match records.get(scope, ids).await {
         Err(Error::Corrupt { .. }) => {}
-        answer => return answer.map(Around::of),
+        answer => return answer.map(Salvaged::of),
     }
-    let mut around = Around::of(Vec::new());
+    let mut salvaged = Salvaged::of(Vec::new());
     for id in ids {
         match records.get(scope, &[*id]).await {
-            Ok(found) => around.read.extend(found),
-            Err(error @ Error::Corrupt { .. }) => around.damaged.push((*id, error)),
+            Ok(found) => salvaged.read.extend(found),
+            Err(error @ Error::Corrupt { .. }) => salvaged.damaged.push((*id, error)),
             Err(error) => return Err(error),
         }
     }
-    Ok(around)
+    Ok(salvaged)
 }

@@ -21,7 +21,7 @@ use crate::layer::cached::noting;
 use crate::scope::{Epoch, Scope};
 use crate::store::upkeep::{Backlog, IndexName};
 
-use super::damage::Around;
+use super::damage::Salvaged;
 use super::event::Event;
 use super::handle::Scoped;
 use super::inner::Inner;
@@ -227,7 +227,7 @@ impl Scoped {
     /// Deletes records once everything derived from them is deleted, and returns how many there were.
     async fn delete_records(&self, ids: &[RecordId], fall: &mut Fall) -> Result<u64> {
         for _ in 0..ATTEMPTS {
-            let Around { read: rows, damaged } = self.stored_around(ids).await?;
+            let Salvaged { read: rows, damaged } = self.stored_or_damaged(ids).await?;
             if !damaged.is_empty() {
                 self.replace_damaged(damaged, fall.protected).await?;
                 continue;

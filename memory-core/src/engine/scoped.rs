@@ -10,7 +10,7 @@ use crate::store::chat::{FoundMessages, SessionState};
 use crate::store::records::Replace;
 use crate::time::Timestamp;
 
-use super::damage::{self, Around};
+use super::damage::{self, Salvaged};
 use super::handle::Scoped;
 use super::inner::{Half, Inner};
 use super::memory::IndexStatus;
@@ -115,7 +115,7 @@ impl Scoped {
     }
 
     /// Returns the records as [`Scoped::stored`] does, and those that are damaged.
-    pub(super) async fn stored_around(&self, ids: &[RecordId]) -> Result<Around<Vec<StoredRecord>, RecordId>> {
+    pub(super) async fn stored_or_damaged(&self, ids: &[RecordId]) -> Result<Salvaged<Vec<StoredRecord>, RecordId>> {
         damage::records(self.inner().bare.records.as_ref(), self.scope(), ids).await
     }
 
@@ -126,10 +126,10 @@ impl Scoped {
     }
 
     /// Returns the messages as [`Scoped::said`] does, and those that are damaged.
-    pub(super) async fn said_around(&self, ids: &[MessageId]) -> Result<Around<Vec<StoredMessage>, MessageId>> {
+    pub(super) async fn said_or_damaged(&self, ids: &[MessageId]) -> Result<Salvaged<Vec<StoredMessage>, MessageId>> {
         self.inner().settle(self.scope(), ids).await?;
-        let Around { read, damaged } = damage::messages(self.inner().bare.chat.as_ref(), self.scope(), ids).await?;
-        Ok(Around { read: read.messages, damaged })
+        let Salvaged { read, damaged } = damage::messages(self.inner().bare.chat.as_ref(), self.scope(), ids).await?;
+        Ok(Salvaged { read: read.messages, damaged })
     }
 
     /// Notes records as accessed now. A hint: upkeep writes it down, and it is lost if the process ends before.

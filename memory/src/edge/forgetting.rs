@@ -17,20 +17,7 @@ pub async fn forget_ids(scoped: &Scoped, ids: &[MessageId]) -> Result<(ForgetRec
     let records: Vec<RecordId> = ids.iter().map(|id| RecordId(id.0)).collect();
     let mut stored = HashSet::new();
     for part in ids.chunks(PART) {
-        match stored_of(scoped, part).await {
-            Err(Error::Corrupt { .. }) => {}
-            found => {
-                stored.extend(found?);
-                continue;
-            }
-        }
-        for id in part {
-            match stored_of(scoped, std::slice::from_ref(id)).await {
-                // What is damaged is there.
-                Err(Error::Corrupt { .. }) => stored.extend([*id]),
-                found => stored.extend(found?),
-            }
-        }
+        stored.extend(stored_of(scoped, part).await?);
     }
     let unknown = ids.iter().copied().filter(|id| !stored.contains(id)).collect();
     let mut receipt = scoped.forget(&Forget::Messages(ids.to_vec())).await?;
@@ -43,8 +30,23 @@ pub async fn forget_ids(scoped: &Scoped, ids: &[MessageId]) -> Result<(ForgetRec
     Ok((receipt, unknown))
 }
 
-/// Returns which of these ids a message or a record has.
+/// Returns which of these ids a message or a record has, also one that is damaged.
 async fn stored_of(scoped: &Scoped, ids: &[MessageId]) -> Result<Vec<MessageId>> {
+    match read(scoped, ids).await {
+        Err(Error::Corrupt { .. }) => {}
+        found => return found,
+    }
+    let mut stored = Vec::new();
+    for id in ids {
+        match read(scoped, &[*id]).await {
+            Err(Error::Corrupt { .. }) => stored.push(*id),
+            found => stored.extend(found?),
+        }
+    }
+    Ok(stored)
+}
+
+async fn read(scoped: &Scoped, ids: &[MessageId]) -> Result<Vec<MessageId>> {
     let records: Vec<RecordId> = ids.iter().map(|id| RecordId(id.0)).collect();
     let messages = scoped.messages(ids).await?.into_iter().map(|row| row.id);
     let records = scoped.get(&records).await?;

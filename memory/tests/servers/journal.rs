@@ -21,6 +21,8 @@ use memory_testkit::{Failure, RunningWatch, SLACK, Scene, check, equal, rounds};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use crate::process::{self, Outcome};
+
 /// The first argument of a process that is killed.
 const MARK: &str = "a-process-behind-a-journal";
 
@@ -63,8 +65,6 @@ const HELD: u32 = 40_000;
 /// How long nothing may be acknowledged while the server is away: a machine that does other work may stand still for a while.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
-
 fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::new(error.to_string())
 }
@@ -90,21 +90,10 @@ fn message(talk: usize, number: usize) -> Message {
 
 /// Returns how this process ended, if it is one that is killed.
 pub(crate) fn process() -> Option<ExitCode> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let [_, mark, url, journal, begun @ ..] = arguments.as_slice() else { return None };
-    if mark != MARK {
-        return None;
-    }
+    let told = process::told(MARK)?;
+    let [url, journal, begun @ ..] = told.as_slice() else { return None };
     let begun: Vec<usize> = begun.iter().filter_map(|number| number.parse().ok()).collect();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let said = runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(speak(url, Path::new(journal), begun)));
-    Some(match said {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "a process behind a journal: {error}");
-            ExitCode::FAILURE
-        }
-    })
+    Some(process::ended("a process behind a journal", speak(url, Path::new(journal), begun)))
 }
 
 /// Says one message after the other in each conversation, and tells of each that is acknowledged; until it is killed.

@@ -10,6 +10,7 @@ mod journal;
 mod moved;
 mod places;
 mod pools;
+mod process;
 mod siege;
 mod waits;
 

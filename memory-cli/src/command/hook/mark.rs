@@ -133,11 +133,11 @@ impl Marks {
         })
     }
 
-    /// Copies the damaged file and removes it. The time of the copy is that of now.
+    /// Copies the damaged file, as far as marks may reach, and removes it. The time of the copy is that of now.
     fn set_aside(&self) -> io::Result<()> {
         let aside = self.damaged();
         let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&aside)?;
-        io::copy(&mut File::open(&self.path)?, &mut file)?;
+        io::copy(&mut File::open(&self.path)?.take(BYTES), &mut file)?;
         file.sync_all()?;
         fs::remove_file(&self.path)?;
         let (path, aside) = (self.path.display(), aside.display());

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::engine::damage::Around;
+use crate::engine::damage::Salvaged;
 use crate::engine::handle::Scoped;
 use crate::error::Result;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
@@ -60,7 +60,7 @@ impl Scoped {
             let mut above = Vec::new();
             for batch in next.chunks(BATCH) {
                 // The store tells the place of one that is damaged, and what covers it, when it forgets it.
-                let Around { read: rows, damaged } = self.said_around(batch).await?;
+                let Salvaged { read: rows, damaged } = self.said_or_damaged(batch).await?;
                 let count = if is_asked { &mut standing.asked } else { &mut standing.fallen };
                 *count += (rows.len() + damaged.len()) as u64;
                 above.extend(rows.iter().filter_map(|row| row.archived_by).filter(|summary| seen.insert(*summary)));

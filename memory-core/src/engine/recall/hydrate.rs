@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 
-use crate::engine::damage::{self, Around};
+use crate::engine::damage::{self, Salvaged};
 use crate::engine::hit::Content;
 use crate::engine::inner::Inner;
 use crate::engine::receipt::{Degraded, Stage};
@@ -23,7 +23,8 @@ pub(super) type Derived = (ItemId, Vec<ItemId>);
 /// Candidates checked against truth. Each is read once, whoever asks for it.
 #[derive(Debug, Default)]
 pub(crate) struct Hydrated {
-    /// The items read so far; no content for those that truth does not hold or the filter refuses.
+    /// The items read so far; no content for those that truth does not hold or cannot read, or the
+    /// filter refuses.
     items: HashMap<ItemId, Option<Content>>,
     /// The items that truth does not hold. An item that truth holds but the filter refuses is not listed: its index is behind,
     /// and a note will update it.
@@ -96,11 +97,11 @@ impl Inner {
         let rows = rows.unwrap_or_else(|error| {
             known.unread.push(Unit::Message);
             note::<()>(&mut known.degraded, Stage::Chat, &error);
-            Around::of(FoundMessages::of([]))
+            Salvaged::of(FoundMessages::of([]))
         });
         let stored = stored.unwrap_or_else(|error| {
             known.unread.push(Unit::Record);
-            Around::of(note(&mut known.degraded, Stage::Records, &error))
+            Salvaged::of(note(&mut known.degraded, Stage::Records, &error))
         });
         for (id, error) in rows.damaged {
             known.items.insert(ItemId::Message(id), None);
@@ -139,18 +140,18 @@ async fn read_items(
     scope: &Scope,
     items: impl Iterator<Item = &ItemId> + Clone,
     stages: &Stages,
-) -> (Result<Around<FoundMessages, MessageId>>, Result<Around<Vec<StoredRecord>, RecordId>>) {
+) -> (Result<Salvaged<FoundMessages, MessageId>>, Result<Salvaged<Vec<StoredRecord>, RecordId>>) {
     let messages: Vec<MessageId> = items.clone().filter_map(ItemId::as_message).collect();
     let ids: Vec<RecordId> = items.filter_map(ItemId::as_record).collect();
     let read_messages = async {
         if messages.is_empty() {
-            return Ok(Around::of(FoundMessages::of([])));
+            return Ok(Salvaged::of(FoundMessages::of([])));
         }
         stages.time(Stage::Chat, damage::messages(chat, scope, &messages)).await
     };
     let read_records = async {
         if ids.is_empty() {
-            return Ok(Around::of(Vec::new()));
+            return Ok(Salvaged::of(Vec::new()));
         }
         stages.time(Stage::Records, damage::records(records, scope, &ids)).await
     };

@@ -185,7 +185,7 @@ pub(crate) async fn remember(
         ("Idempotency-Key" = Option<String>, Header, description = "1 to 255 bytes; the same for each repeat.")),
     request_body = Told,
     responses((status = 200, description = "As for what is remembered, with `supersedes`.", body = Object),
-        (status = 409, description = "Something else took its place meanwhile, or the record is others' to change.",
+        (status = 409, description = "The record changed at the same moment, the id has other words, or tools alone may change it.",
             content_type = "application/problem+json", body = Problem), Problems))]
 pub(crate) async fn supersede(
     Writes(ada): Writes,

@@ -16,6 +16,7 @@ use tokio::task::spawn_blocking;
 use super::{left, settled, tell};
 use crate::dump::Dump;
 use crate::places::Places;
+use crate::process::{self, Outcome};
 
 /// The first argument of a process that is killed.
 const MARK: &str = "a-process-that-forgets";
@@ -32,8 +33,6 @@ const MOMENTS: usize = 10;
 /// The records of an owner.
 const RECORDS: usize = 300;
 
-type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
-
 fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::new(error.to_string())
 }
@@ -44,20 +43,9 @@ fn owner(number: usize) -> Result<Scope> {
 
 /// Returns how this process ended, if it is one that is killed.
 pub(crate) fn process() -> Option<ExitCode> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let [_, mark, number, places @ ..] = arguments.as_slice() else { return None };
-    if mark != MARK {
-        return None;
-    }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let forgot = runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(forget(number, places)));
-    Some(match forgot {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "a process that forgets: {error}");
-            ExitCode::FAILURE
-        }
-    })
+    let told = process::told(MARK)?;
+    let [number, places @ ..] = told.as_slice() else { return None };
+    Some(process::ended("a process that forgets", forget(number, places)))
 }
 
 /// Says that it begins, forgets an owner, and says that it has.
